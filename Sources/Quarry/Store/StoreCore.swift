@@ -1,0 +1,111 @@
+import Foundation
+import QuarryCoding
+import QuarryLMDB
+
+/// What all handles to one opened store share.
+package final class StoreCore: Sendable {
+    let path: String
+    let options: StoreOptions
+    let environment: Environment
+    let registry = ShapeRegistry()
+    /// The types given at open, by identity.
+    let bindings: [ObjectIdentifier: any AnyBinding]
+    private let catalogue: Locked<CatalogueState>
+    let writeQueue: WriteQueue
+    private let encoders: Locked<[RowEncoder]>
+
+    private struct CatalogueState {
+        var table: CatalogueTable?
+        var catalog: Catalog
+        var isClosed = false
+    }
+
+    init(path: String, types: [any Entity.Type], options: StoreOptions) throws {
+        self.path = path
+        self.options = options
+        var bindings: [ObjectIdentifier: any AnyBinding] = [:]
+        for type in types {
+            let binding = makeBinding(type)
+            if let other = bindings.values.first(where: { $0.name == binding.name }), other.type != type {
+                throw QuarryError.schema(entity: binding.name, reason: "two types have this name; give one another entityName")
+            }
+            bindings[ObjectIdentifier(type)] = binding
+        }
+        self.bindings = bindings
+        writeQueue = WriteQueue(label: "quarry.write")
+        encoders = Locked([])
+        let empty = Catalog(stamp: 0, storeID: UUID(), entities: [:])
+        catalogue = Locked(CatalogueState(table: nil, catalog: empty))
+        environment = try QuarryError.mapping(path) { try Environment.open(path: path, options.environment) }
+        do {
+            try openCatalogue()
+        } catch {
+            environment.close()
+            throw error
+        }
+    }
+
+    func close() {
+        let wasOpen = catalogue.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        if wasOpen { environment.close() }
+    }
+
+    // MARK: Catalogue
+
+    var catalog: Catalog { catalogue.withLock { $0.catalog } }
+
+    func catalogueTable() throws -> CatalogueTable? { catalogue.withLock { $0.table } }
+
+    func install(_ table: CatalogueTable) { catalogue.withLock { $0.table = table } }
+
+    func install(_ catalog: Catalog) { catalogue.withLock { $0.catalog = catalog } }
+
+    /// The catalogue as the transaction sees it; the cached one while nobody has changed it.
+    func currentCatalog(_ transaction: Transaction) throws -> Catalog {
+        let state = catalogue.withLock { ($0.table, $0.catalog) }
+        guard let table = state.0 else { return state.1 }
+        let stamp = try table.stamp(transaction)
+        if stamp == state.1.stamp { return state.1 }
+        let fresh = try loadCatalog(table, transaction, stamp: stamp)
+        catalogue.withLock { if $0.catalog.stamp < stamp { $0.catalog = fresh } }
+        return fresh
+    }
+
+    // MARK: Types
+
+    func binding<E: Entity>(_ type: E.Type) throws -> Binding<E> {
+        guard let binding = bindings[ObjectIdentifier(type)] as? Binding<E> else {
+            throw QuarryError.unknownEntity(
+                E.entityName, known: bindings.values.map(\.name).sorted())
+        }
+        return binding
+    }
+
+    // MARK: Coders
+
+    func takeEncoder() -> RowEncoder { encoders.withLock { $0.popLast() } ?? RowEncoder(registry) }
+    func give(_ encoder: RowEncoder) { encoders.withLock { if $0.count < 4 { $0.append(encoder) } } }
+}
+
+extension StoreOptions {
+    var environment: EnvironmentOptions {
+        var result = EnvironmentOptions()
+        result.maximumSize = maximumSize
+        result.maximumReaders = maximumReaders
+        switch access {
+        case .readWrite: result.mode = .readWrite
+        case .readOnly: result.mode = .readOnly
+        case .immutable: result.mode = .immutable
+        }
+        switch durability {
+        case .full: result.durability = .full
+        case .relaxed: result.durability = .noMetaSync
+        case .none: result.durability = .noSync
+        }
+        result.createsFile = createsFile
+        return result
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import QuarryCoding
+import QuarryLMDB
+import QuarryPredicate
+
+/// One running transaction: what both public transaction types stand on.
+///
+/// Used by one thread at a time. A read core lives as long as the pooled LMDB transaction it belongs to and is used
+/// again by later reads, with the coders it has warmed up.
+package final class TransactionCore {
+    let store: StoreCore
+    /// The innermost transaction: a savepoint's child while one is open.
+    var transaction: Transaction
+    private(set) var catalog: Catalog
+    /// Nil for a read.
+    var changes: ChangeSet?
+    private var states: [ObjectIdentifier: AnyObject] = [:]
+    private var lastType: ObjectIdentifier?
+    private var lastState: AnyObject?
+    private var checkedCommit: UInt64 = .max
+
+    init(store: StoreCore, transaction: Transaction, catalog: Catalog) {
+        self.store = store
+        self.transaction = transaction
+        self.catalog = catalog
+    }
+
+    /// Called whenever the transaction has been renewed: follows schema changes of this and other processes.
+    func refresh() throws {
+        let commit = transaction.id
+        if commit == checkedCommit { return }
+        let current = try store.currentCatalog(transaction)
+        if current !== catalog { replaceCatalog(current) }
+        checkedCommit = commit
+    }
+
+    /// From here on the transaction sees this catalogue.
+    func replaceCatalog(_ catalog: Catalog) {
+        self.catalog = catalog
+        states.removeAll(keepingCapacity: true)
+        lastType = nil
+        lastState = nil
+    }
+
+    /// What this transaction keeps for a type: its table and coders.
+    @inline(__always)
+    func state<E: Entity>(_ type: E.Type) throws -> TypeState<E> {
+        if lastType == ObjectIdentifier(type), let lastState {
+            return unsafeDowncast(lastState, to: TypeState<E>.self)
+        }
+        return try slowState(type)
+    }
+
+    @inline(never)
+    private func slowState<E: Entity>(_ type: E.Type) throws -> TypeState<E> {
+        let id = ObjectIdentifier(type)
+        let state: TypeState<E>
+        if let known = states[id] as? TypeState<E> {
+            state = known
+        } else {
+            let binding = try store.binding(type)
+            guard let table = catalog.entities[binding.name]?.table else {
+                throw QuarryError.unknownEntity(binding.name, known: catalog.names)
+            }
+            state = TypeState(binding: binding, table: table, registry: store.registry)
+            states[id] = state
+        }
+        lastType = id
+        lastState = state
+        return state
+    }
+
+    /// An entity of the catalogue by name.
+    func entity(_ name: String) throws -> CatalogEntity {
+        guard let entity = catalog.entities[name] else {
+            throw QuarryError.unknownEntity(name, known: catalog.names)
+        }
+        return entity
+    }
+}
+
+/// A type's table and coders inside one transaction.
+final class TypeState<E: Entity> {
+    let binding: Binding<E>
+    let table: EntityTable
+    let decoder: RowDecoder
+    let direct: DirectCodec<E>?
+    var key = KeyBuffer()
+
+    init(binding: Binding<E>, table: EntityTable, registry: ShapeRegistry) {
+        self.binding = binding
+        self.table = table
+        decoder = RowDecoder(registry, rules: binding.rules)
+        direct = binding.direct
+    }
+
+    /// The key bytes of an id, valid until the next call.
+    @inline(__always)
+    func keyBytes(of id: E.ID) throws -> UnsafeRawBufferPointer {
+        key.reset()
+        do {
+            try KeyCoder.primaryKey(of: id, into: &key)
+        } catch {
+            throw QuarryError.key(error, entity: binding.name)
+        }
+        return key.bytes
+    }
+
+    /// The object in a row.
+    @inline(__always)
+    func decode(_ row: UnsafeRawBufferPointer) throws -> E {
+        do {
+            if let direct, let object = try direct.decode(row) { return object }
+            return try decoder.decode(E.self, from: row)
+        } catch {
+            throw QuarryError.decoding(error, entity: binding.name, key: nil)
+        }
+    }
+}
