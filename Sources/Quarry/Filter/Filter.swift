@@ -22,7 +22,9 @@ public struct Filter<Root: Sendable>: Sendable, CustomStringConvertible {
     package var node: Node
     /// What the parser accepted but a reader may misread, such as AND beside OR without parentheses.
     public private(set) var warnings: [String] = []
-    let matchers = MatcherPool()
+    /// The format text, for errors that point into it; nil for composed filters.
+    package private(set) var text: String?
+    let matchers = Pool<Matcher>(limit: 4)
 
     package init(node: Node) { self.node = node }
 
@@ -42,6 +44,7 @@ public struct Filter<Root: Sendable>: Sendable, CustomStringConvertible {
             let parsed = try parseFormat(format, arguments: arguments)
             node = .condition(parsed.condition)
             warnings = parsed.warnings
+            text = format
         } catch let failure as PredicateFailure {
             throw QuarryError(failure, entity: String(describing: Root.self))
         }
@@ -111,7 +114,7 @@ extension Filter where Root: Entity {
 
     /// Canonical format text. It parses back to the same filter unless a part runs in Foundation only.
     public var description: String {
-        printFormat(condition { TypeMap<Root>.shared.path(of: $0) })
+        printFormat(condition { tracedPath(of: $0) })
     }
 
     /// Whether the object passes, in memory, without a store.
@@ -125,13 +128,4 @@ extension Filter where Root: Entity {
 extension Filter {
     /// Canonical format text.
     @_disfavoredOverload public var description: String { printFormat(condition { _ in nil }) }
-}
-
-/// Compiled matchers of one filter, kept for the next `matches`.
-final class MatcherPool: Sendable {
-    struct State { var free: [Matcher] = [] }
-    private let state = Locked(State())
-
-    func take() -> Matcher? { state.withLock { $0.free.popLast() } }
-    func give(_ matcher: Matcher) { state.withLock { if $0.free.count < 4 { $0.free.append(matcher) } } }
 }

@@ -12,7 +12,7 @@ package final class StoreCore: Sendable {
     let bindings: [ObjectIdentifier: any AnyBinding]
     private let catalogue: Locked<CatalogueState>
     let writeQueue: WriteQueue
-    private let encoders: Locked<[RowEncoder]>
+    private let encoders = Pool<RowEncoder>(limit: 4)
 
     private struct CatalogueState {
         var table: CatalogueTable?
@@ -25,7 +25,7 @@ package final class StoreCore: Sendable {
         self.options = options
         var bindings: [ObjectIdentifier: any AnyBinding] = [:]
         for type in types {
-            let binding = makeBinding(type)
+            let binding = try makeBinding(type)
             if let other = bindings.values.first(where: { $0.name == binding.name }), other.type != type {
                 throw QuarryError.schema(entity: binding.name, reason: "two types have this name; give one another entityName")
             }
@@ -33,7 +33,6 @@ package final class StoreCore: Sendable {
         }
         self.bindings = bindings
         writeQueue = WriteQueue(label: "quarry.write")
-        encoders = Locked([])
         let empty = Catalog(stamp: 0, storeID: UUID(), entities: [:])
         catalogue = Locked(CatalogueState(table: nil, catalog: empty))
         environment = try QuarryError.mapping(path) { try Environment.open(path: path, options.environment) }
@@ -86,8 +85,8 @@ package final class StoreCore: Sendable {
 
     // MARK: Coders
 
-    func takeEncoder() -> RowEncoder { encoders.withLock { $0.popLast() } ?? RowEncoder(registry) }
-    func give(_ encoder: RowEncoder) { encoders.withLock { if $0.count < 4 { $0.append(encoder) } } }
+    func takeEncoder() -> RowEncoder { encoders.take() ?? RowEncoder(registry) }
+    func give(_ encoder: RowEncoder) { encoders.give(encoder) }
 }
 
 extension StoreOptions {

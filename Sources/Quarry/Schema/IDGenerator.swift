@@ -1,0 +1,38 @@
+/// Gives an object the next integer id.
+struct IDGenerator<E: Entity>: Sendable {
+    private let path: any WritableKeyPath<E, E.ID> & Sendable
+    let maximum: UInt64
+    private let number: @Sendable (E.ID) -> UInt64?
+    private let make: @Sendable (UInt64) -> E.ID?
+
+    init(schema: Schema<E>, entity: String) throws {
+        guard let path = schema.id as? any WritableKeyPath<E, E.ID> & Sendable else {
+            throw QuarryError.schema(
+                entity: entity, reason: "a generated id needs a stored `var`; name it: Schema(id: \\.number, generated: true)")
+        }
+        guard let integer = E.ID.self as? any FixedWidthInteger.Type else {
+            throw QuarryError.schema(entity: entity, reason: "a generated id is an integer, not \(E.ID.self)")
+        }
+        self.path = path
+        (maximum, number, make) = Self.functions(integer)
+    }
+
+    private static func functions<I: FixedWidthInteger>(
+        _ type: I.Type
+    ) -> (UInt64, @Sendable (E.ID) -> UInt64?, @Sendable (UInt64) -> E.ID?) {
+        (
+            UInt64(clamping: I.max), { id in (id as? I).flatMap { UInt64(exactly: $0) } },
+            { number in I(exactly: number).flatMap { $0 as? E.ID } }
+        )
+    }
+
+    /// The object's number; nil when negative.
+    func number(of object: E) -> UInt64? { number(object[keyPath: path]) }
+
+    /// Puts `number` into the object; false when the id's type cannot hold it.
+    func assign(_ number: UInt64, to object: inout E) -> Bool {
+        guard let id = make(number) else { return false }
+        object[keyPath: path] = id
+        return true
+    }
+}
