@@ -35,6 +35,8 @@ struct IndexRecord: Codable, Equatable, Sendable {
     var table: String
     var components: [Component]
     var isUnique: Bool
+    /// Added by a tool rather than declared by the type; kept when the type does not declare it.
+    var isManual: Bool?
 
     struct Component: Codable, Equatable, Sendable {
         var path: [String]

@@ -62,15 +62,10 @@ package final class StoreCore: Sendable {
 
     func install(_ catalog: Catalog) { catalogue.withLock { $0.catalog = catalog } }
 
-    /// The catalogue as the transaction sees it; the cached one while nobody has changed it.
-    func currentCatalog(_ transaction: Transaction) throws -> Catalog {
-        let state = catalogue.withLock { ($0.table, $0.catalog) }
-        guard let table = state.0 else { return state.1 }
-        let stamp = try table.stamp(transaction)
-        if stamp == state.1.stamp { return state.1 }
-        let fresh = try loadCatalog(table, transaction, stamp: stamp)
-        catalogue.withLock { if $0.catalog.stamp < stamp { $0.catalog = fresh } }
-        return fresh
+    /// Whether the cached catalogue is the one this transaction sees.
+    func isCurrent(_ catalog: Catalog, _ transaction: Transaction) throws -> Bool {
+        guard let table = try catalogueTable() else { return true }
+        return try table.stamp(transaction) == catalog.stamp
     }
 
     // MARK: Types

@@ -26,12 +26,17 @@ package final class TransactionCore {
     }
 
     /// Called whenever the transaction has been renewed: follows schema changes of this and other processes.
-    func refresh() throws {
+    ///
+    /// - Returns: false when the file's catalogue is not the cached one. Tables opened after a snapshot began are not
+    ///   usable in it, so the caller reloads the catalogue and begins again.
+    func refresh() throws -> Bool {
         let commit = transaction.id
-        if commit == checkedCommit { return }
-        let current = try store.currentCatalog(transaction)
+        if commit == checkedCommit { return true }
+        let current = store.catalog
+        guard try store.isCurrent(current, transaction) else { return false }
         if current !== catalog { replaceCatalog(current) }
         checkedCommit = commit
+        return true
     }
 
     /// From here on the transaction sees this catalogue.
@@ -113,7 +118,7 @@ final class TypeState<E: Entity> {
             if let direct, let object = try direct.decode(row) { return object }
             return try decoder.decode(E.self, from: row)
         } catch {
-            throw QuarryError.decoding(error, entity: binding.name, key: nil)
+            throw QuarryError.decoding(error, entity: binding.name, id: "")
         }
     }
 }
