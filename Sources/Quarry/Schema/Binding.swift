@@ -12,12 +12,6 @@ final class Binding<E: Entity>: AnyBinding {
     let plans = PlanCache()
     /// Sets a generated id; nil when ids are the program's own.
     let generator: IDGenerator<E>?
-    private let state = Locked(State())
-
-    private struct State {
-        /// Whether the fields and indexes in the catalogue come from a successful probe.
-        var isResolved = false
-    }
 
     init() throws {
         name = E.entityName
@@ -43,8 +37,6 @@ final class Binding<E: Entity>: AnyBinding {
     var type: any Entity.Type { E.self }
     var isFixedWidthKey: Bool { KeyCoder.isFixedWidth(E.ID.self) }
     var isGenerated: Bool { schema.isGenerated }
-    var isResolved: Bool { state.withLock { $0.isResolved } }
-    func markResolved() { state.withLock { $0.isResolved = true } }
 
     var fields: [FieldRecord] { map.probe.fields.map(FieldRecord.init) }
 
@@ -105,9 +97,7 @@ protocol AnyBinding: AnyObject, Sendable {
     var rules: FieldRules { get }
     var isFixedWidthKey: Bool { get }
     var isGenerated: Bool { get }
-    var isResolved: Bool { get }
     var fields: [FieldRecord] { get }
-    func markResolved()
     func learn(from record: Value)
     func idPath() -> [String]?
     func indexes(isFinal: Bool) throws -> [IndexRecord]?

@@ -64,10 +64,7 @@ package final class TransactionCore {
             state = known
         } else {
             let binding = try store.binding(type)
-            guard let table = catalog.entities[binding.name]?.table else {
-                throw QuarryError.unknownEntity(binding.name, known: catalog.names)
-            }
-            state = TypeState(binding: binding, table: table, registry: store.registry)
+            state = TypeState(binding: binding, entity: try entity(binding.name), registry: store.registry)
             states[id] = state
         }
         lastType = id
@@ -81,44 +78,5 @@ package final class TransactionCore {
             throw QuarryError.unknownEntity(name, known: catalog.names)
         }
         return entity
-    }
-}
-
-/// A type's table and coders inside one transaction.
-final class TypeState<E: Entity> {
-    let binding: Binding<E>
-    let table: EntityTable
-    let decoder: RowDecoder
-    let direct: DirectCodec<E>?
-    var key = KeyBuffer()
-
-    init(binding: Binding<E>, table: EntityTable, registry: ShapeRegistry) {
-        self.binding = binding
-        self.table = table
-        decoder = RowDecoder(registry, rules: binding.rules)
-        direct = binding.direct
-    }
-
-    /// The key bytes of an id, valid until the next call.
-    @inline(__always)
-    func keyBytes(of id: E.ID) throws -> UnsafeRawBufferPointer {
-        key.reset()
-        do {
-            try KeyCoder.primaryKey(of: id, into: &key)
-        } catch {
-            throw QuarryError.key(error, entity: binding.name)
-        }
-        return key.bytes
-    }
-
-    /// The object in a row.
-    @inline(__always)
-    func decode(_ row: UnsafeRawBufferPointer) throws -> E {
-        do {
-            if let direct, let object = try direct.decode(row) { return object }
-            return try decoder.decode(E.self, from: row)
-        } catch {
-            throw QuarryError.decoding(error, entity: binding.name, id: "")
-        }
     }
 }
