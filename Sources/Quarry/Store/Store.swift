@@ -75,7 +75,7 @@ public final class Store: Sendable, Writable {
     }
 
     /// Runs `body` and commits, off the caller's thread. Writes that wait at the same time share one commit; each is
-    /// still all-or-nothing, and acknowledged after it is safe. `body` may run again when the commit of its group fails.
+    /// still all-or-nothing, and acknowledged after it is safe.
     public func write<R: Sendable>(_ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R) async throws -> R {
         try await core.writeAsync { try body(WriteTransaction(core: $0)) }
     }
