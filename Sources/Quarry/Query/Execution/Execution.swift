@@ -1,0 +1,282 @@
+import Foundation
+import QuarryCoding
+import QuarryLMDB
+import QuarryPredicate
+
+/// One run of a plan inside a transaction.
+///
+/// Not Sendable: it stays on the transaction's thread. The bytes that it hands out are valid inside the closure, and in
+/// a write only until the next change.
+package final class Execution {
+    let plan: Plan
+    let core: TransactionCore
+    let transaction: Transaction
+    let table: EntityTable
+    let registry: ShapeRegistry
+    private let variables: [String: Value]
+    private let decode: ((UnsafeRawBufferPointer) throws -> Any)?
+    private var matchers: [(condition: Condition, matcher: Matcher)] = []
+    private(set) var sortKeys: SortKeyMaker?
+    var counters = Counters()
+
+    /// What a run has read, for `analyze`.
+    struct Counters {
+        var entries = 0
+        var rows = 0
+        var matches = 0
+        var results = 0
+        /// The planned access was given up for a scan.
+        var fellBack = false
+    }
+
+    /// - Parameters:
+    ///   - variables: the values of the plan's `$variables`.
+    ///   - decode: makes the object for conditions that only Foundation can run.
+    package init(
+        _ plan: Plan, core: TransactionCore, variables: [String: Value],
+        decode: ((UnsafeRawBufferPointer) throws -> Any)?
+    ) throws {
+        self.plan = plan
+        self.core = core
+        self.variables = variables
+        self.decode = decode
+        transaction = core.transaction
+        table = plan.table
+        registry = core.store.registry
+        for name in plan.variables where variables[name] == nil {
+            let message = "the variable $\(name) is not bound to a value"
+            throw QuarryError.predicate(
+                PredicateError(message: message, text: nil, offset: -1, description: "\(table.name): \(message)"))
+        }
+        try core.flush(table)
+    }
+
+    deinit {
+        guard plan.keepsMatchers else { return }
+        for entry in matchers where entry.condition == plan.strategy.residual { plan.matchers.give(entry.matcher) }
+    }
+
+    // MARK: Conditions
+
+    func matcher(_ condition: Condition?) throws -> Matcher? {
+        guard let condition else { return nil }
+        if matchers.count == 1 { return matchers[0].matcher }
+        let matcher: Matcher
+        if plan.keepsMatchers, let kept = plan.matchers.take() {
+            matcher = kept
+        } else {
+            matcher = try Matcher(condition, registry: registry, now: Date(), decode: decode)
+        }
+        matcher.variables = variables
+        matchers.append((condition, matcher))
+        return matcher
+    }
+
+    // MARK: Sources
+
+    /// A strategy whose variables are bound and whose keys are known.
+    struct Run {
+        enum Source {
+            case nothing
+            /// Ranges of the table, in the order of the ids.
+            case table([KeyRange])
+            /// The ids under one key of an index, which lie in order.
+            case duplicates(IndexAccess, [UInt8])
+            case list(KeyList)
+            case walk(IndexWalk)
+        }
+        var source: Source
+        var residual: Condition?
+        var isOrdered: Bool
+    }
+
+    func resolve(_ access: Access) -> ResolvedAccess? { access.resolved(variables, idType: table.idType) }
+
+    /// The plan's strategy with everything bound; the scan when that is not possible or reaches too many rows.
+    func prepare(_ strategy: Strategy) throws -> Run {
+        switch strategy.source {
+        case .walk(let walk):
+            guard let run = try IndexWalk(walk, self, variables) else { return try fallBack() }
+            let residual = strategy.assumesExact && !run.isExact ? plan.condition : strategy.residual
+            return Run(source: .walk(run), residual: residual, isOrdered: strategy.isOrdered)
+        case .access(let access):
+            guard let resolved = resolve(access) else { return try fallBack() }
+            let residual = strategy.assumesExact && !resolved.isExact ? plan.condition : strategy.residual
+            guard let source = try source(resolved, limit: collectionLimit()) else { return try fallBack() }
+            return Run(source: source, residual: residual, isOrdered: strategy.isOrdered)
+        }
+    }
+
+    private func fallBack() throws -> Run {
+        counters.fellBack = true
+        return Run(
+            source: .table(clipped([.everything])), residual: plan.fallback.residual,
+            isOrdered: plan.fallback.isOrdered)
+    }
+
+    /// Beyond so many collected keys, reading the whole table in order is faster.
+    private func collectionLimit() throws -> Int { max(4096, try transaction.entryCount(table.database) / 16) }
+
+    /// Nil when more than `limit` keys would have to be collected.
+    func source(_ resolved: ResolvedAccess, limit: Int) throws -> Run.Source? {
+        switch resolved {
+        case .nothing: return .nothing
+        case .everything: return .table(clipped([.everything]))
+        case .primary(let ranges): return .table(clipped(ranges.ranges))
+        case .index(let access, let ranges):
+            if ranges.isEmpty { return .nothing }
+            if access.pointsAreKeys, ranges.ranges.count == 1, ranges.arePoints {
+                return .duplicates(access, ranges.ranges[0].lower)
+            }
+            fallthrough
+        case .union, .intersection:
+            guard let list = try collect(resolved, limit: limit) else { return nil }
+            return .list(list)
+        }
+    }
+
+    /// Whether rows come in descending order of their ids.
+    var isReversed: Bool { plan.isByID && plan.order.idsDescending }
+
+    /// What of the ranges lies after the page token, where ids alone make the order.
+    private func clipped(_ ranges: [KeyRange]) -> [KeyRange] {
+        guard let token = plan.specification.after, plan.isByID else { return ranges }
+        var result: [KeyRange] = []
+        for range in ranges {
+            var part = range
+            if plan.order.idsDescending {
+                if part.upper.map({ KeyRange.precedes(token.id, $0) }) ?? true { part.upper = token.id }
+            } else {
+                let next = token.id + [0]
+                if KeyRange.precedes(part.lower, next) { part.lower = next }
+            }
+            if part != range { part.isPoint = false }
+            if !part.isEmpty { result.append(part) }
+        }
+        return result
+    }
+
+    // MARK: Rows
+
+    /// The row under a key. In a write it may be gone since the key was found.
+    @inline(__always)
+    func row(_ key: UnsafeRawBufferPointer) throws -> UnsafeRawBufferPointer? {
+        counters.rows += 1
+        if let row = try transaction.get(table.database, key: key) { return row }
+        if core.changes != nil { return nil }
+        throw QuarryError.damaged(
+            path: core.store.path,
+            reason: "an index of \(table.name) names the id \(table.idDescription(key)), which has no row")
+    }
+
+    func makeSortKeys() -> SortKeyMaker {
+        if let known = sortKeys { return known }
+        let maker = SortKeyMaker(plan.order.terms, table: table, registry: registry)
+        sortKeys = maker
+        return maker
+    }
+
+    // MARK: Results
+
+    /// Calls `body` with each row of the result in order, until it says false.
+    package func forEach(_ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool) throws {
+        if plan.limit == 0 { return }
+        let run = try prepare(plan.strategy)
+        if run.isOrdered { try stream(run, body) } else { try sorted(run, body) }
+    }
+
+    private func stream(
+        _ run: Run, _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        var left = plan.limit ?? .max
+        guard let matcher = try matcher(run.residual) else {
+            // Nothing to check, so what the offset leaves out is skipped without reading rows.
+            try forEachRow(run.source, skip: plan.offset) { key, row in
+                counters.results += 1
+                left -= 1
+                return try body(key, row) && left > 0
+            }
+            return
+        }
+        var skip = plan.offset
+        try forEachRow(run.source, skip: 0) { key, row in
+            guard try matcher.matches(row: row) else { return true }
+            counters.matches += 1
+            if skip > 0 {
+                skip -= 1
+                return true
+            }
+            counters.results += 1
+            left -= 1
+            return try body(key, row) && left > 0
+        }
+    }
+
+    private func sorted(
+        _ run: Run, _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        // Checked when the plan was made: the sum does not overflow.
+        let needed = plan.limit.map { plan.offset + $0 } ?? .max
+        var buffer = SortBuffer(
+            limit: needed <= Planner.topLimit ? needed : .max, idsDescending: plan.order.idsDescending)
+        let maker = makeSortKeys()
+        let matcher = try matcher(run.residual)
+        let start = try tokenStart()
+        // A row's address stays valid in a read transaction; a write may move it before it is handed out.
+        let keepsRows = core.changes == nil
+        try forEachRow(run.source, skip: 0) { key, row in
+            if let matcher, try !matcher.matches(row: row) { return true }
+            counters.matches += 1
+            guard let sortKey = try maker.make(row, bound: buffer.bound) else { return true }
+            if let start, !isAfter(start, sortKey, key) { return true }
+            buffer.offer(key: sortKey, id: key, row: keepsRows ? row : UnsafeRawBufferPointer(start: nil, count: 0))
+            return true
+        }
+        buffer.sort()
+        let end = min(buffer.count, needed)
+        var i = plan.offset
+        while i < end {
+            let record = buffer[i]
+            i += 1
+            counters.results += 1
+            if record.row.baseAddress != nil {
+                guard try body(record.id, record.row) else { return }
+            } else if let row = try row(record.id) {
+                guard try body(record.id, row) else { return }
+            }
+        }
+    }
+
+    // MARK: Tokens
+
+    /// Where the page before ended, as a whole sort key and id.
+    struct TokenStart {
+        var sortKey: [UInt8]
+        var id: [UInt8]
+    }
+
+    func tokenStart() throws -> TokenStart? {
+        guard let token = plan.specification.after else { return nil }
+        return TokenStart(sortKey: SortKeyMaker.key(token.components, plan.order.terms), id: token.id)
+    }
+
+    @inline(__always)
+    func isAfter(_ start: TokenStart, _ sortKey: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer) -> Bool {
+        let order = start.sortKey.withUnsafeBytes { compareKeys(sortKey, $0) }
+        if order != 0 { return order > 0 }
+        return isAfter(id: id, start.id)
+    }
+
+    @inline(__always)
+    func isAfter(id: UnsafeRawBufferPointer, _ start: [UInt8]) -> Bool {
+        let order = start.withUnsafeBytes { compareKeys(id, $0) }
+        return plan.order.idsDescending ? order < 0 : order > 0
+    }
+
+    /// The way to go on behind this row with `QuerySpecification.after`.
+    package func token(after key: UnsafeRawBufferPointer, row: UnsafeRawBufferPointer) throws -> PageToken {
+        PageToken(
+            components: try makeSortKeys().components(row), id: Array(key),
+            fingerprint: plan.order.fingerprint(table.name))
+    }
+}
