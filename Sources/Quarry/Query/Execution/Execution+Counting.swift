@@ -50,8 +50,8 @@ extension Execution {
     /// The ids of the result in order; rows are read only to check or sort them.
     private func forEachMatch(_ body: (_ key: UnsafeRawBufferPointer) throws -> Bool) throws {
         if plan.limit == 0 { return }
-        let run = try prepare(plan.strategy)
-        guard run.isOrdered, run.residual == nil else { return try forEach { key, _ in try body(key) } }
+        let run = try prepare()
+        guard run.isOrdered, run.check == .none else { return try forEach { key, _ in try body(key) } }
         var left = plan.limit ?? .max
         try forEachKey(run.source, skip: plan.offset) { key in
             left -= 1
@@ -71,10 +71,9 @@ extension Execution {
         if plan.fallback.residual == nil { return try transaction.entryCount(table.database) }
         if let resolved = exactAccess() { return try exactCount(resolved, upTo: needed) }
         // Order does not matter to a number, so the cheapest source will do.
-        let strategy = if case .access = plan.strategy.source { plan.strategy } else { plan.fallback }
-        let run = try prepare(strategy)
+        let run = try prepareUnordered()
         var count = 0
-        guard let matcher = try matcher(run.residual) else {
+        guard let matcher = try matcher(run.check) else {
             try forEachKey(run.source, skip: 0) { _ in
                 count += 1
                 return count < needed

@@ -62,9 +62,8 @@ extension Execution {
                 return true
             }
         }
-        let strategy = if case .access = plan.strategy.source { plan.strategy } else { plan.fallback }
-        let run = try prepare(strategy)
-        guard let matcher = try matcher(run.residual) else {
+        let run = try prepareUnordered()
+        guard let matcher = try matcher(run.check) else {
             return try forEachRow(run.source, skip: 0) { _, row in
                 try body(row)
                 return true

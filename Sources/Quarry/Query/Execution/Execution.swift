@@ -15,7 +15,8 @@ package final class Execution {
     let registry: ShapeRegistry
     private let variables: [String: Value]
     private let decode: ((UnsafeRawBufferPointer) throws -> Any)?
-    private var matchers: [(condition: Condition, matcher: Matcher)] = []
+    private var planned: Matcher?
+    private var whole: Matcher?
     private(set) var sortKeys: SortKeyMaker?
     var counters = Counters()
 
@@ -52,24 +53,41 @@ package final class Execution {
     }
 
     deinit {
-        guard plan.keepsMatchers else { return }
-        for entry in matchers where entry.condition == plan.strategy.residual { plan.matchers.give(entry.matcher) }
+        if plan.keepsMatchers, let planned { plan.matchers.give(planned) }
     }
 
     // MARK: Conditions
 
-    func matcher(_ condition: Condition?) throws -> Matcher? {
-        guard let condition else { return nil }
-        if matchers.count == 1 { return matchers[0].matcher }
-        let matcher: Matcher
-        if plan.keepsMatchers, let kept = plan.matchers.take() {
-            matcher = kept
-        } else {
-            matcher = try Matcher(condition, registry: registry, now: Date(), decode: decode)
+    /// What rows of a run are checked for.
+    enum Check {
+        case none
+        /// What the plan's strategy leaves open.
+        case planned
+        /// The whole condition.
+        case whole
+    }
+
+    func matcher(_ check: Check) throws -> Matcher? {
+        switch check {
+        case .none: return nil
+        case .planned:
+            if let planned { return planned }
+            guard let residual = plan.strategy.residual else { return nil }
+            let matcher = try plan.keepsMatchers ? plan.matchers.take() ?? make(residual) : make(residual)
+            matcher.variables = variables
+            planned = matcher
+            return matcher
+        case .whole:
+            if let whole { return whole }
+            let matcher = try make(plan.condition)
+            matcher.variables = variables
+            whole = matcher
+            return matcher
         }
-        matcher.variables = variables
-        matchers.append((condition, matcher))
-        return matcher
+    }
+
+    private func make(_ condition: Condition) throws -> Matcher {
+        try Matcher(condition, registry: registry, now: Date(), decode: decode)
     }
 
     // MARK: Sources
@@ -86,31 +104,44 @@ package final class Execution {
             case walk(IndexWalk)
         }
         var source: Source
-        var residual: Condition?
+        var check: Check
         var isOrdered: Bool
     }
 
     func resolve(_ access: Access) -> ResolvedAccess? { access.resolved(variables, idType: table.idType) }
 
     /// The plan's strategy with everything bound; the scan when that is not possible or reaches too many rows.
-    func prepare(_ strategy: Strategy) throws -> Run {
+    func prepare() throws -> Run {
+        let strategy = plan.strategy
+        let source: Run.Source?
+        var isExact = true
         switch strategy.source {
         case .walk(let walk):
-            guard let run = try IndexWalk(walk, self, variables) else { return try fallBack() }
-            let residual = strategy.assumesExact && !run.isExact ? plan.condition : strategy.residual
-            return Run(source: .walk(run), residual: residual, isOrdered: strategy.isOrdered)
+            let walk = try IndexWalk(walk, self, variables)
+            isExact = walk?.isExact ?? true
+            source = walk.map { .walk($0) }
         case .access(let access):
-            guard let resolved = resolve(access) else { return try fallBack() }
-            let residual = strategy.assumesExact && !resolved.isExact ? plan.condition : strategy.residual
-            guard let source = try source(resolved, limit: collectionLimit()) else { return try fallBack() }
-            return Run(source: source, residual: residual, isOrdered: strategy.isOrdered)
+            let resolved = resolve(access)
+            isExact = resolved?.isExact ?? true
+            source = try resolved.flatMap { try self.source($0, limit: try collectionLimit()) }
         }
+        guard let source else {
+            counters.fellBack = true
+            return scan()
+        }
+        let check: Check = strategy.assumesExact && !isExact ? .whole : strategy.residual == nil ? .none : .planned
+        return Run(source: source, check: check, isOrdered: strategy.isOrdered)
     }
 
-    private func fallBack() throws -> Run {
-        counters.fellBack = true
-        return Run(
-            source: .table(clipped([.everything])), residual: plan.fallback.residual,
+    /// A source for answers in which order does not matter.
+    func prepareUnordered() throws -> Run {
+        if case .access = plan.strategy.source { return try prepare() }
+        return scan()
+    }
+
+    private func scan() -> Run {
+        Run(
+            source: .table(clipped([.everything])), check: plan.fallback.residual == nil ? .none : .whole,
             isOrdered: plan.fallback.isOrdered)
     }
 
@@ -181,7 +212,7 @@ package final class Execution {
     /// Calls `body` with each row of the result in order, until it says false.
     package func forEach(_ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool) throws {
         if plan.limit == 0 { return }
-        let run = try prepare(plan.strategy)
+        let run = try prepare()
         if run.isOrdered { try stream(run, body) } else { try sorted(run, body) }
     }
 
@@ -189,7 +220,7 @@ package final class Execution {
         _ run: Run, _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool
     ) throws {
         var left = plan.limit ?? .max
-        guard let matcher = try matcher(run.residual) else {
+        guard let matcher = try matcher(run.check) else {
             // Nothing to check, so what the offset leaves out is skipped without reading rows.
             try forEachRow(run.source, skip: plan.offset) { key, row in
                 counters.results += 1
@@ -220,7 +251,7 @@ package final class Execution {
         var buffer = SortBuffer(
             limit: needed <= Planner.topLimit ? needed : .max, idsDescending: plan.order.idsDescending)
         let maker = makeSortKeys()
-        let matcher = try matcher(run.residual)
+        let matcher = try matcher(run.check)
         let start = try tokenStart()
         // A row's address stays valid in a read transaction; a write may move it before it is handed out.
         let keepsRows = core.changes == nil

@@ -12,9 +12,11 @@ extension Plan {
         decode: ((UnsafeRawBufferPointer) throws -> Any)? = nil
     ) throws -> QueryPlan {
         let execution = try Execution(self, core: core, variables: variables, decode: decode)
-        try execution.forEach { _, _ in true }
+        try execution.forEach(Self.pass)
         return queryPlan(execution.counters.fellBack ? fallback : strategy, execution.counters)
     }
+
+    private static func pass(_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) -> Bool { true }
 
     private func queryPlan(_ strategy: Strategy, _ counters: Execution.Counters?) -> QueryPlan {
         var words: [String] = []

@@ -96,7 +96,10 @@ extension Planner {
             shape = .points(crossed)
             if points > IndexAccess.crossLimit { break }
         }
-        if accessParts.isEmpty { return nil }
+        // A row without elements has no entry, unless the conditions ask for an element.
+        if accessParts.isEmpty || definition.components.dropFirst(accessParts.count).contains(where: \.isEach) {
+            return nil
+        }
         let all = try estimator.entries(index.database)
         let isWhole = accessParts.count == definition.components.count
         if accessParts.contains(where: { $0.tests.contains(where: \.hasVariables) }) {
@@ -132,6 +135,11 @@ extension Planner {
             }
             groups.append([branch])
             if groups.count > Self.unionLimit { return nil }
+        }
+        if groups.count == 1 {
+            // One field, which no single index answers: perhaps several do, one with folded text among them.
+            if branches.count > Self.unionLimit { return nil }
+            groups = branches.map { [$0] }
         }
         var accesses: [Access] = []
         var isCovered = true

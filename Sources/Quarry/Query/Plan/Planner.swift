@@ -77,7 +77,8 @@ final class Planner {
         var entries: Double
     }
 
-    func plan() throws -> Plan {
+    /// Weighs the strategies and keeps the cheapest, or the one that `choose` picks.
+    func plan(choose: ([Strategy]) -> Strategy? = { $0.min { $0.cost < $1.cost } }) throws -> Plan {
         let stored = try estimator.rows
         let rows = max(stored, Self.leastRows)
         let found =
@@ -104,7 +105,7 @@ final class Planner {
                 if let walk = try walkStrategy(index, effective, rows, matches, needed) { strategies.append(walk) }
             }
         }
-        let best = strategies.min { $0.cost < $1.cost } ?? scan
+        let best = choose(strategies) ?? scan
         return Plan(
             table: table, specification: specification, order: order, isByID: isByID, condition: condition,
             strategy: best, fallback: scan, counting: exact.min { $0.reads < $1.reads }, rows: stored,
