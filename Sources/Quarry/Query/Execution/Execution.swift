@@ -19,6 +19,8 @@ package final class Execution {
     private var whole: Matcher?
     private(set) var sortKeys: SortKeyMaker?
     var counters = Counters()
+    /// Tables with fewer rows than some multiple of this are never scanned for want of a better index.
+    var collectionFloor = 4096
 
     /// What a run has read, for `analyze`.
     struct Counters {
@@ -146,7 +148,9 @@ package final class Execution {
     }
 
     /// Beyond so many collected keys, reading the whole table in order is faster.
-    private func collectionLimit() throws -> Int { max(4096, try transaction.entryCount(table.database) / 16) }
+    private func collectionLimit() throws -> Int {
+        max(collectionFloor, try transaction.entryCount(table.database) / 16)
+    }
 
     /// Nil when more than `limit` keys would have to be collected.
     func source(_ resolved: ResolvedAccess, limit: Int) throws -> Run.Source? {
@@ -214,6 +218,20 @@ package final class Execution {
         if plan.limit == 0 { return }
         let run = try prepare()
         if run.isOrdered { try stream(run, body) } else { try sorted(run, body) }
+    }
+
+    /// The same while `body` may change rows: the ids are collected first, and rows gone since are left out.
+    package func forEachIsolated(
+        _ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        let list = try keyList()
+        for i in 0..<list.count {
+            let goesOn = try list.withKey(i) { key in
+                guard let row = try row(key) else { return true }
+                return try body(key, row)
+            }
+            if !goesOn { return }
+        }
     }
 
     private func stream(

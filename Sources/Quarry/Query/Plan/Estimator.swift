@@ -87,7 +87,8 @@ final class Estimator {
         let cursor = try cursor(index.database)
         var keys = 0.0
         var entries = 0.0
-        var next = try cursor.first()
+        // Nil is one key with perhaps most of the rows, and seldom the one that is looked up.
+        var next = try [KeyTag.null + 1].withUnsafeBytes { try cursor.setRange(key: $0) }
         while next != nil, keys < Double(Self.steps) {
             keys += 1
             entries += Double(try cursor.duplicateCount())

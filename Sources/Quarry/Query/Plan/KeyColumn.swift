@@ -46,7 +46,7 @@ struct KeyColumn: Sendable {
             case .component(let component, let budget):
                 _ = try KeyCoder.append(
                     value, to: &buffer, budget: budget, options: component.options, isMixed: isMixed)
-                let isCut = KeyCoder.components(buffer.bytes).contains(where: \.isCut)
+                let isCut = buffer.count > budget && KeyCoder.components(buffer.bytes).contains(where: \.isCut)
                 return Key(bytes: Array(buffer.bytes), isCut: isCut)
             }
         } catch {

@@ -51,6 +51,8 @@ final class Planner {
     let conjuncts: [Condition]
     let parts: [FieldCondition?]
     let order: RequiredOrder
+    /// Sources of fewer rows are not worth intersecting: the rows are fetched and checked.
+    var intersectionFloor = Double(Estimator.steps)
 
     /// Smaller tables are costed as if they had so many rows: a kept plan must still be right when they have grown.
     static let leastRows = 10_000.0
@@ -191,7 +193,7 @@ final class Planner {
         let rows = max(try estimator.rows, Self.leastRows)
         let usable = candidates.filter { candidate in
             if case .nothing = candidate.access { return false }
-            return candidate.estimate > Double(Estimator.steps) && candidate.estimate < rows / 4
+            return candidate.estimate > intersectionFloor && candidate.estimate < rows / 4
         }.sorted { $0.estimate < $1.estimate }
         guard let first = usable.first,
             let second = usable.dropFirst().first(where: { !$0.covered.isSubset(of: first.covered) })

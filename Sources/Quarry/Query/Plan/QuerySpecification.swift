@@ -57,6 +57,8 @@ struct RequiredOrder: Hashable, Sendable {
                 idsDescending = term.descending
                 break
             }
+            // A field that nobody has written yet orders nothing.
+            if term.path.isEmpty { continue }
             if !terms.contains(where: { $0.path == term.path && $0.options.folding == term.options.folding }) {
                 terms.append(term)
             }
