@@ -37,6 +37,7 @@ final class IndexWalk {
             }
         }
         isExact = ranges.isExact
+        if hasText { ranges = try IndexWalk.widened(ranges, budget: budget) }
         let nils = KeyRanges([KeyRange(point: prefix + [KeyTag.null])])
         let parts: [KeyRanges]
         if plan.splitsNils {
@@ -51,6 +52,26 @@ final class IndexWalk {
         if let start = execution.plan.specification.after, token != nil {
             guard clip(start, prefix, nils) else { return nil }
         }
+    }
+
+    /// Points on cut keys as ranges of all keys with the same start, which have to be put in order together. Such points
+    /// are inexact already.
+    private static func widened(_ ranges: KeyRanges, budget: Int) throws -> KeyRanges {
+        guard ranges.ranges.contains(where: { $0.isPoint && $0.lower.count > budget }) else { return ranges }
+        let wide = try ranges.ranges.map { range in
+            guard range.isPoint, range.lower.count > budget else { return range }
+            return try range.lower.withUnsafeBytes { key in
+                var end = 0
+                for component in KeyCoder.components(key) {
+                    _ = try KeyCoder.value(at: &end, of: key)
+                    guard component.isCut else { continue }
+                    let start = Array(key[..<(end - 8)])
+                    return KeyRange(lower: start, upper: KeyRange.successor(start))
+                }
+                return range
+            }
+        }
+        return KeyRanges(wide, isExact: ranges.isExact)
     }
 
     // MARK: Tokens
