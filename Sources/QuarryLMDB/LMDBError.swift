@@ -1,11 +1,11 @@
 internal import CLMDB
 
 #if canImport(Glibc)
-    package import Glibc
+    import Glibc
 #elseif canImport(Musl)
-    package import Musl
+    import Musl
 #else
-    package import Darwin
+    import Darwin
 #endif
 
 /// What LMDB or the system answered, with its likely cause.

@@ -35,9 +35,3 @@ package struct DatabaseStatistics: Sendable {
     package var pageSize: Int
     package var bytes: Int { (branchPages + leafPages + overflowPages) * pageSize }
 }
-
-extension UnsafeRawBufferPointer {
-    /// LMDB takes mutable pointers and only reads what they point at.
-    @inline(__always)
-    var value: (size: Int, data: UnsafeMutableRawPointer?) { (count, UnsafeMutableRawPointer(mutating: baseAddress)) }
-}

@@ -58,13 +58,11 @@ package final class WriteTransaction: Transaction {
         try check(mdb_drop(try live(), database.handle, 0), "empty table")
     }
 
-    /// Removes a table. Its handle stays open: other snapshots of this process may still use it.
+    /// Removes a table's pages and leaves its empty record.
     ///
-    /// LMDB can only delete a table by closing its handle, so that the record of the table is removed by hand after its
-    /// pages have been freed.
-    package func drop(_ database: Database) throws(LMDBError) {
-        try check(mdb_drop(try live(), database.handle, 1), "drop table")
-    }
+    /// LMDB removes the record only by closing the handle for the whole process, at once: another thread's snapshot
+    /// would then read through a handle that may have been given to another table.
+    package func drop(_ database: Database) throws(LMDBError) { try empty(database) }
 
     /// A transaction inside this one, which cannot be used until the child has ended.
     package func beginChild() throws(LMDBError) -> WriteTransaction {
