@@ -221,7 +221,7 @@ extension KeyColumn {
             budget = limit
             start = [KeyTag.of(.string) ?? 0]
         }
-        let bytes = start + KeyCoder.prefix(text, options: folding, budget: budget).bytes
+        let bytes = start + KeyCoder.prefix(text, options: folding, budget: budget)
         guard bytes.count > start.count else { return nil }
         return KeyRanges([KeyRange(lower: bytes, upper: KeyRange.successor(bytes))], isExact: false)
     }

@@ -167,20 +167,11 @@ extension FixedWidthInteger {
 extension KeyColumn {
     /// The column's key for a text or data component that was written without a limit.
     func recut(_ component: [UInt8]) -> Key? {
-        guard component.count >= 3, component.first == KeyTag.of(type) else { return nil }
-        var payload: [UInt8] = []
-        payload.reserveCapacity(component.count)
-        var i = 1
-        while i < component.count - 2 {
-            payload.append(component[i])
-            i += component[i] == 0 ? 2 : 1
-        }
-        switch type {
+        guard component.first == KeyTag.of(type) else { return nil }
+        var end = 0
+        guard let value = try? component.withUnsafeBytes({ try KeyCoder.value(at: &end, of: $0) }) else { return nil }
         // Folded once already.
-        case .string: return key(.string(String(decoding: payload, as: UTF8.self)), options: [])
-        case .data: return key(.data(Data(payload)), options: [])
-        default: return nil
-        }
+        return key(value, options: [])
     }
 
     private func key(_ value: Value, options: TextOptions) -> Key? {
