@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// One column of a shape: its stored name and how it is packed.
 package struct Column: Hashable, Sendable {
     package var name: String
@@ -61,6 +63,8 @@ package final class Shape: Sendable {
     /// Shape id, presence bits and slots.
     let fixedSize: Int
     private let byName: [String: Int]
+    /// The direct codec whose columns these are; 0 for none yet.
+    let directCodec = Atomic<Int>(0)
 
     /// Slots come by falling size, so that the layout follows from the columns alone.
     init(id: UInt16, columns: [Column]) throws {

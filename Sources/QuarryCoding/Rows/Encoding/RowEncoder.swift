@@ -19,6 +19,9 @@ package final class RowEncoder {
     private var spares: [RowEncoder] = []
     private var traits: [ObjectIdentifier: TypeTrait] = [:]
 
+    /// The shape of the direct codec that was used last.
+    @exclusivity(unchecked) private var direct: (codec: Int, generation: Int, shape: Shape)?
+
     private struct TableID: Hashable {
         let keys: ObjectIdentifier
         let shape: UInt16
@@ -144,6 +147,15 @@ package final class RowEncoder {
     }
 
     // MARK: Shapes
+
+    /// The shape that a direct codec writes.
+    @inline(__always)
+    func directShape(_ codec: Int, _ columns: [Column]) throws -> Shape {
+        if let direct, direct.codec == codec, direct.generation == registry.generation { return direct.shape }
+        let shape = try registry.shape(columns: columns)
+        direct = (codec, registry.generation, shape)
+        return shape
+    }
 
     func shape(for keys: ObjectIdentifier) -> Shape? {
         if let known = writeShapes[keys] { return known }
