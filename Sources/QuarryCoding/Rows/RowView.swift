@@ -6,7 +6,8 @@ package struct RowView {
     private let row: UnsafeRawBufferPointer
     private let base: UnsafeRawPointer
     private let checksum: UInt32?
-    private let registry: ShapeRegistry
+    /// Not retained, so that a view costs no reference counting: whoever has the bytes keeps the registry alive.
+    private unowned(unsafe) let registry: ShapeRegistry
     private let unmanaged: Unmanaged<Shape>
 
     /// - Throws: `CodingFailure.corruptRow` for a row that is too short or names an unknown shape.
@@ -42,6 +43,10 @@ package struct RowView {
 
     @inline(__always)
     package var shape: Shape { unmanaged._withUnsafeGuaranteedRef { $0 } }
+
+    /// Tells shapes apart without touching them.
+    @inline(__always)
+    package var shapeIdentity: UnsafeRawPointer { UnsafeRawPointer(unmanaged.toOpaque()) }
 
     @inline(__always)
     package func isPresent(_ slot: Slot) -> Bool {
@@ -123,7 +128,7 @@ package struct RowView {
                 }
                 guard let found else { return .null }
                 payload = found
-                        default: return .null
+            default: return .null
             }
         }
         return try payload.value(registry)

@@ -9,6 +9,30 @@ package enum TextFolding {
         return true
     }
 
+    /// Whether a look at the bytes shows that the text is its own NFC: scripts without combining marks, CJK among them.
+    /// False says nothing.
+    package static func isSurelyComposed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var i = 0
+        while i < bytes.count {
+            let byte = bytes[i]
+            if byte < 0x80 {
+                i &+= 1
+            } else if byte < 0xCC, byte >= 0xC2, i &+ 1 < bytes.count {
+                // Up to U+02FF: Latin letters, all composed.
+                i &+= 2
+            } else if byte >= 0xE5, byte <= 0xE9, i &+ 2 < bytes.count {
+                // U+5000 to U+9FFF: Han.
+                i &+= 3
+            } else if byte == 0xE4, i &+ 2 < bytes.count, bytes[i &+ 1] >= 0xB8 {
+                // U+4E00 to U+4FFF: Han.
+                i &+= 3
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
     /// The canonical composition. Equal texts have equal bytes then.
     package static func composed(_ text: String) -> String {
         isASCII(text) ? text : text.precomposedStringWithCanonicalMapping

@@ -13,12 +13,11 @@ extension Value {
         let registry = ShapeRegistry()
         let encoder = RowEncoder(registry, capacity: 256)
         let row = try encoder.encode(Single(value: value))
-        let view = try RowView(row, registry)
-        guard let slot = view.shape.slot(named: "value") else {
-            self = .null
-            return
+        self = try withExtendedLifetime((registry, encoder)) {
+            let view = try RowView(row, registry)
+            guard let slot = view.shape.slot(named: "value") else { return .null }
+            return try view.value(slot)
         }
-        self = try view.value(slot)
     }
 
     private struct Single<T: Encodable>: Encodable { let value: T }

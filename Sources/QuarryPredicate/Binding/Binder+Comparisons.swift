@@ -101,10 +101,10 @@ extension Binder {
                 throw failure(comparison, "BETWEEN takes a list of two bounds, as {1, 9}")
             }
             guard let type = known.type else { return }
-            let fitted = try bounds.mapTyped { value throws(PredicateFailure) in
+            let values = try bounds.mapTyped { value throws(PredicateFailure) in
                 try fitted(value, type, known, constant.position, comparison)
             }
-            right = .constant(Constant(.array(fitted), position: constant.position))
+            right = .constant(Constant(.array(values), position: constant.position))
         case .list(let items):
             guard items.count == 2 else { throw failure(comparison, "BETWEEN takes a list of two bounds, as {1, 9}") }
             right = .list(
@@ -125,13 +125,13 @@ extension Binder {
             switch constant.value {
             case .array(let items), .set(let items):
                 guard let type = leftKnown.type else { return }
-                let fitted = try items.mapTyped { value throws(PredicateFailure) in
+                let values = try items.mapTyped { value throws(PredicateFailure) in
                     try fitted(value, type, leftKnown, constant.position, comparison)
                 }
                 if case .set = constant.value {
-                    right = .constant(Constant(.set(fitted), position: constant.position))
+                    right = .constant(Constant(.set(values), position: constant.position))
                 } else {
-                    right = .constant(Constant(.array(fitted), position: constant.position))
+                    right = .constant(Constant(.array(values), position: constant.position))
                 }
             case .string:
                 if let type = leftKnown.type, type != .string {
