@@ -9,6 +9,8 @@ extension Binder {
     ) throws(PredicateFailure) {
         switch comparison.relation {
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+            // Two constants are what they are: no field says what they should have been.
+            if left.constantValue != nil, right.constantValue != nil { return }
             try fit(&right, to: leftKnown, comparison)
             try fit(&left, to: rightKnown, comparison, isElement: isQuantified)
             try checkKinds(comparison, left, leftKnown, right, rightKnown)
