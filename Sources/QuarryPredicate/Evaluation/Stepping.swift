@@ -30,6 +30,7 @@ enum Stepping {
         case .array(let elements), .set(let elements): elements.count
         case .object(let fields): fields.pairs.count
         case .string(let text): text.count
+        case .data(let data): data.count
         default: nil
         }
     }
