@@ -65,7 +65,7 @@ struct CatalogueTable {
         return Header(version: Int(version), storeID: UUID(uuid: id))
     }
 
-    func writeHeader(_ id: UUID, _ transaction: WriteTransaction) throws {
+    func writeHeader(_ id: UUID, _ transaction: RawWriteTransaction) throws {
         var bytes = CatalogueKey.magic
         withUnsafeBytes(of: UInt32(CatalogueKey.formatVersion).littleEndian) { bytes += $0 }
         withUnsafeBytes(of: id.uuid) { bytes += $0 }
@@ -86,7 +86,7 @@ struct CatalogueTable {
         return UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
     }
 
-    func write(number: UInt64, _ key: [UInt8], _ transaction: WriteTransaction) throws {
+    func write(number: UInt64, _ key: [UInt8], _ transaction: RawWriteTransaction) throws {
         try withUnsafeBytes(of: number.littleEndian) { try put(key, Array($0), transaction) }
     }
 
@@ -104,13 +104,13 @@ struct CatalogueTable {
         return records
     }
 
-    func write(_ record: EntityRecord, _ transaction: WriteTransaction) throws {
+    func write(_ record: EntityRecord, _ transaction: RawWriteTransaction) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         try put(CatalogueKey.entity(record.name), Array(try encoder.encode(record)), transaction)
     }
 
-    func removeEntity(_ name: String, _ transaction: WriteTransaction) throws {
+    func removeEntity(_ name: String, _ transaction: RawWriteTransaction) throws {
         for key in [CatalogueKey.entity(name), CatalogueKey.generated(name)] {
             _ = try key.withUnsafeBytes { try transaction.delete(database, key: $0) }
         }
@@ -129,7 +129,7 @@ struct CatalogueTable {
         }
     }
 
-    func write(_ shape: Shape, _ transaction: WriteTransaction) throws {
+    func write(_ shape: Shape, _ transaction: RawWriteTransaction) throws {
         try put(CatalogueKey.shape(shape.id), shape.serialized(), transaction)
     }
 
@@ -139,7 +139,7 @@ struct CatalogueTable {
         try key.withUnsafeBytes { try transaction.get(database, key: $0) }
     }
 
-    private func put(_ key: [UInt8], _ value: [UInt8], _ transaction: WriteTransaction) throws {
+    private func put(_ key: [UInt8], _ value: [UInt8], _ transaction: RawWriteTransaction) throws {
         try key.withUnsafeBytes { key in
             try value.withUnsafeBytes { value in
                 _ = try transaction.put(database, key: key, value: value, flags: [])

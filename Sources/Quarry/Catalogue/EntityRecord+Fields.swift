@@ -5,7 +5,7 @@ extension FieldRecord {
     init(_ shape: FieldShape) {
         self.init(
             name: shape.name, type: shape.type, isOptional: shape.isOptional,
-            fields: shape.fields?.map(FieldRecord.init), element: shape.element)
+            fields: shape.fields.isEmpty ? nil : shape.fields.map(FieldRecord.init), element: shape.element)
     }
 
     /// The field as predicates see it. A collection of objects has their fields as its own.

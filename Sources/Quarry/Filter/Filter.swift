@@ -45,8 +45,8 @@ public struct Filter<Root: Sendable>: Sendable, CustomStringConvertible {
             node = .condition(parsed.condition)
             warnings = parsed.warnings
             text = format
-        } catch let failure as PredicateFailure {
-            throw QuarryError(failure, entity: String(describing: Root.self))
+        } catch {
+            throw QuarryError(error, entity: String(describing: Root.self))
         }
     }
 

@@ -1,12 +1,14 @@
 /// Gives an object the next integer id.
-struct IDGenerator<E: Entity>: Sendable {
-    private let path: any WritableKeyPath<E, E.ID> & Sendable
+///
+/// Unchecked, because key paths are immutable, and the closures capture a type alone.
+struct IDGenerator<E: Entity>: @unchecked Sendable {
+    private let path: WritableKeyPath<E, E.ID>
     let maximum: UInt64
-    private let number: @Sendable (E.ID) -> UInt64?
-    private let make: @Sendable (UInt64) -> E.ID?
+    private let number: (E.ID) -> UInt64?
+    private let make: (UInt64) -> E.ID?
 
     init(schema: Schema<E>, entity: String) throws {
-        guard let path = schema.id as? any WritableKeyPath<E, E.ID> & Sendable else {
+        guard let path = schema.id as? WritableKeyPath<E, E.ID> else {
             throw QuarryError.schema(
                 entity: entity, reason: "a generated id needs a stored `var`; name it: Schema(id: \\.number, generated: true)")
         }
@@ -19,7 +21,7 @@ struct IDGenerator<E: Entity>: Sendable {
 
     private static func functions<I: FixedWidthInteger>(
         _ type: I.Type
-    ) -> (UInt64, @Sendable (E.ID) -> UInt64?, @Sendable (UInt64) -> E.ID?) {
+    ) -> (UInt64, (E.ID) -> UInt64?, (UInt64) -> E.ID?) {
         (
             UInt64(clamping: I.max), { id in (id as? I).flatMap { UInt64(exactly: $0) } },
             { number in I(exactly: number).flatMap { $0 as? E.ID } }

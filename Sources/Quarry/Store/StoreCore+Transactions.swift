@@ -14,7 +14,7 @@ extension StoreCore {
 
     func beginRead() throws -> TransactionCore {
         for _ in 0..<Self.attempts {
-            let transaction: ReadTransaction
+            let transaction: RawReadTransaction
             do {
                 transaction = try environment.beginRead()
             } catch {
@@ -40,7 +40,7 @@ extension StoreCore {
     }
 
     func endRead(_ core: TransactionCore) {
-        if let transaction = core.transaction as? ReadTransaction { environment.endRead(transaction) }
+        if let transaction = core.transaction as? RawReadTransaction { environment.endRead(transaction) }
     }
 
     /// Runs `body` in a write transaction on this thread and commits; any error rolls everything back.

@@ -28,10 +28,10 @@ final class ChangeSet {
 extension TransactionCore {
     /// The running LMDB write transaction.
     @inline(__always)
-    func writeTransaction() throws -> WriteTransaction {
+    func writeTransaction() throws -> RawWriteTransaction {
         guard let changes else { throw QuarryError.readOnly(path: store.path) }
         if let failure = changes.failure { throw QuarryError.rolledBack(reason: failure) }
-        return unsafeDowncast(transaction, to: WriteTransaction.self)
+        return unsafeDowncast(transaction, to: RawWriteTransaction.self)
     }
 
     func writer(_ table: EntityTable) throws -> TableWriter {
@@ -73,11 +73,11 @@ extension TransactionCore {
         do {
             let result = try body()
             for writer in changes.writers.values { try writer.flush(uniqueOnly: true) }
-            try unsafeDowncast(transaction, to: WriteTransaction.self).commit()
+            try unsafeDowncast(transaction, to: RawWriteTransaction.self).commit()
             transaction = parent
             return result
         } catch {
-            unsafeDowncast(transaction, to: WriteTransaction.self).abort()
+            unsafeDowncast(transaction, to: RawWriteTransaction.self).abort()
             transaction = parent
             for writer in changes.writers.values { writer.forget() }
             if catalog !== self.catalog { replaceCatalog(catalog) }

@@ -58,7 +58,7 @@ extension TransactionCore {
     ) throws -> [E] {
         let state = try state(type)
         var result: [E] = []
-        let execution = try described(state.table) { try execution(state, path, relation, value, limit: limit) }
+        let execution = try described(state.table) { try self.execution(state, path, relation, value, limit: limit) }
         try run(execution, type) {
             result.append($0)
             return true

@@ -36,8 +36,8 @@ extension TransactionCore {
         if let filter {
             do {
                 condition = try bind(filter.condition(resolve: tracedPath), to: table.fields, text: filter.text)
-            } catch let failure as PredicateFailure {
-                throw QuarryError(failure, entity: table.name)
+            } catch {
+                throw QuarryError(error, entity: table.name)
             }
         }
         return QuerySpecification(
@@ -89,7 +89,7 @@ extension TransactionCore {
         _ execution: Execution, _ type: E.Type, undecodable: UndecodablePolicy = .fail, _ body: (E) throws -> Bool
     ) throws {
         let state = try state(type)
-        try described(state.table) {
+        try described(state.table) { () throws in
             try execution.forEach { key, row in
                 let object: E
                 do {
@@ -117,7 +117,7 @@ extension TransactionCore {
     }
 
     func forEach<E: Entity>(_ descriptor: FetchDescriptor<E>, _ body: (E) throws -> Bool) throws {
-        let execution = try described(try state(E.self).table) { try execution(descriptor) }
+        let execution = try described(try state(E.self).table) { try self.execution(descriptor) }
         try run(execution, E.self, undecodable: descriptor.undecodable, body)
     }
 

@@ -124,7 +124,7 @@ extension TransactionCore {
         let row = try state.encode(object, try encoder())
         let key = try state.keyBytes(of: object[keyPath: state.binding.schema.id])
         var old: E?
-        try change {
+        _ = try change {
             try writer(state.table).put(key, row: row, mode: .upsert) { old = try state.decode($0, key: key) }
         }
         return old
@@ -167,7 +167,7 @@ extension TransactionCore {
         let state = try state(type)
         // Collected first: changing what a cursor walks may visit rows twice.
         let keys = try matchingKeys(type, where: filter)
-        let writer = try writer(state.table)
+        let writer = try self.writer(state.table)
         // Unique values may move between the rows of one call.
         let deferred = writer.defersUnique
         writer.defersUnique = true
@@ -186,9 +186,9 @@ extension TransactionCore {
 
     func deleteAll<E: Entity>(_ type: E.Type, where filter: Filter<E>?) throws -> Int {
         let state = try state(type)
-        guard let filter else { return try change { try writer(state.table).deleteAll() } }
+        guard let filter else { return try change { try self.writer(state.table).deleteAll() } }
         let keys = try matchingKeys(type, where: filter)
-        let writer = try writer(state.table)
+        let writer = try self.writer(state.table)
         return try change {
             var count = 0
             for key in keys where try key.withUnsafeBytes({ try writer.delete($0) }) { count += 1 }

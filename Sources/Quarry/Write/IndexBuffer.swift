@@ -60,7 +60,7 @@ final class IndexBuffer {
     /// Deletes run before inserts, so that unique values may move between rows within one batch. `conflict` makes the
     /// error for a unique key that another row holds.
     func flush(
-        _ transaction: WriteTransaction,
+        _ transaction: RawWriteTransaction,
         conflict: (_ key: UnsafeRawBufferPointer, _ id: UnsafeRawBufferPointer, _ holder: UnsafeRawBufferPointer)
             throws -> (any Error)?
     ) throws {

@@ -106,12 +106,12 @@ final class TableWriter {
             do {
                 try makers[i].make(row, into: &entries[i])
             } catch {
-                throw QuarryError.decoding(error, entity: table.name, key: nil)
+                throw QuarryError.decoding(error, entity: table.name, id: "")
             }
         }
     }
 
-    private func removeEntries(_ i: Int, key: UnsafeRawBufferPointer, _ transaction: WriteTransaction) throws {
+    private func removeEntries(_ i: Int, key: UnsafeRawBufferPointer, _ transaction: RawWriteTransaction) throws {
         for j in 0..<old[i].count where !new[i].contains(old[i][j]) {
             if table.indexes[i].definition.isUnique && !defersUnique {
                 _ = try transaction.delete(table.indexes[i].database, key: old[i][j], value: key)
@@ -121,7 +121,7 @@ final class TableWriter {
         }
     }
 
-    private func addEntries(_ i: Int, key: UnsafeRawBufferPointer, _ transaction: WriteTransaction) throws {
+    private func addEntries(_ i: Int, key: UnsafeRawBufferPointer, _ transaction: RawWriteTransaction) throws {
         let isUnique = table.indexes[i].definition.isUnique
         for j in 0..<new[i].count where !old[i].contains(new[i][j]) {
             if isUnique && !defersUnique {
@@ -136,7 +136,7 @@ final class TableWriter {
 
     // MARK: Uniqueness
 
-    private func checkUnique(_ i: Int, key: UnsafeRawBufferPointer, _ transaction: WriteTransaction) throws {
+    private func checkUnique(_ i: Int, key: UnsafeRawBufferPointer, _ transaction: RawWriteTransaction) throws {
         for j in 0..<new[i].count where !new[i].hasNil[j] && !old[i].contains(new[i][j]) {
             guard let holder = try transaction.get(table.indexes[i].database, key: new[i][j]) else { continue }
             if equalBytes(holder, key) { continue }
@@ -147,7 +147,7 @@ final class TableWriter {
     /// The error for a unique key that `holder` has; nil when the keys are cut and the whole values differ.
     private func conflict(
         _ i: Int, _ entry: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ holder: UnsafeRawBufferPointer,
-        _ transaction: WriteTransaction
+        _ transaction: RawWriteTransaction
     ) throws -> QuarryError? {
         let index = table.indexes[i]
         let components = KeyCoder.components(entry)
@@ -160,7 +160,7 @@ final class TableWriter {
 
     /// Compares the whole values of two rows whose cut keys are the same.
     private func holdersMatch(
-        _ index: IndexTable, _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, _ transaction: WriteTransaction
+        _ index: IndexTable, _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, _ transaction: RawWriteTransaction
     ) throws -> Bool {
         func values(_ key: UnsafeRawBufferPointer) throws -> [Value]? {
             guard let row = try transaction.get(table.database, key: key) else { return nil }

@@ -15,7 +15,7 @@ internal import Synchronization
 package final class Environment: @unchecked Sendable {
     let shared: SharedEnvironment
     private let state = Mutex(State())
-    private var kept: [ReadTransaction] = []
+    private var kept: [RawReadTransaction] = []
     private static let keepLimit = 64
 
     private struct State {
@@ -76,7 +76,7 @@ package final class Environment: @unchecked Sendable {
     // MARK: Reading
 
     /// A snapshot of the latest commit. Give it back with `endRead`.
-    package func beginRead() throws(LMDBError) -> ReadTransaction {
+    package func beginRead() throws(LMDBError) -> RawReadTransaction {
         try enter()
         do throws(LMDBError) {
             if let transaction = state.withLock({ _ in kept.popLast() }) {
@@ -96,7 +96,7 @@ package final class Environment: @unchecked Sendable {
                 rc = mdb_txn_begin(shared.handle, nil, UInt32(MDB_RDONLY), &handle)
             }
             try check(rc, "begin read")
-            let transaction = ReadTransaction(environment: self, handle: handle)
+            let transaction = RawReadTransaction(environment: self, handle: handle)
             transaction.isActive = true
             return transaction
         } catch {
@@ -106,7 +106,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     /// Lets the snapshot go, so that it pins no pages, and keeps its slot for the next reader.
-    package func endRead(_ transaction: ReadTransaction) {
+    package func endRead(_ transaction: RawReadTransaction) {
         guard transaction.isActive else { return }
         transaction.isActive = false
         if shared.generation != ForkGuard.generation { return leave() }
@@ -132,7 +132,7 @@ package final class Environment: @unchecked Sendable {
     // MARK: Writing
 
     /// - Parameter timeout: seconds to wait for another write of this process; nil waits for ever.
-    package func beginWrite(timeout: Double? = nil) throws(LMDBError) -> WriteTransaction {
+    package func beginWrite(timeout: Double? = nil) throws(LMDBError) -> RawWriteTransaction {
         if shared.options.mode != .readWrite {
             throw LMDBError(.readOnly, "the store was opened for reading only", operation: "begin write")
         }
@@ -150,7 +150,7 @@ package final class Environment: @unchecked Sendable {
             leave()
             throw LMDBError(code: rc, "begin write")
         }
-        return WriteTransaction(environment: self, handle: handle, parent: nil)
+        return RawWriteTransaction(environment: self, handle: handle, parent: nil)
     }
 
     func endWrite() {
@@ -190,7 +190,7 @@ package final class Environment: @unchecked Sendable {
         defer { leave() }
         var handle: OpaquePointer?
         try check(mdb_txn_begin(shared.handle, nil, UInt32(MDB_RDONLY), &handle), "open tables")
-        let transaction = ReadTransaction(environment: self, handle: handle)
+        let transaction = RawReadTransaction(environment: self, handle: handle)
         var result: [Database?] = []
         do throws(LMDBError) {
             for (name, duplicates) in wanted {
@@ -260,7 +260,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     /// The commit of the oldest snapshot, from the text in which LMDB lists its readers.
-    private func oldestReader(except own: ReadTransaction) -> UInt64? {
+    private func oldestReader(except own: RawReadTransaction) -> UInt64? {
         final class Lines { var text = "" }
         let lines = Lines()
         _ = withExtendedLifetime(lines) {

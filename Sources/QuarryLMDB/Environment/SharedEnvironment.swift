@@ -150,7 +150,7 @@ final class SharedEnvironment: @unchecked Sendable {
 
     /// A write keeps the lock from the first table it opens until it ends, since an abort takes the handle back.
     func lockHandles(for transaction: Transaction) throws(LMDBError) {
-        if let write = transaction as? WriteTransaction {
+        if let write = transaction as? RawWriteTransaction {
             if !write.holdsHandles {
                 pthread_mutex_lock(handleMutex)
                 write.holdsHandles = true
@@ -161,7 +161,7 @@ final class SharedEnvironment: @unchecked Sendable {
     }
 
     func unlockHandles(after transaction: Transaction) {
-        if !(transaction is WriteTransaction) { pthread_mutex_unlock(handleMutex) }
+        if !(transaction is RawWriteTransaction) { pthread_mutex_unlock(handleMutex) }
     }
 
     func releaseHandles() { pthread_mutex_unlock(handleMutex) }

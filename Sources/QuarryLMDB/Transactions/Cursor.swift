@@ -8,7 +8,7 @@ package final class Cursor {
     private let transaction: Transaction
     private let database: Database
     /// Of a write: whether it has ended and freed its cursors.
-    var owner: WriteTransaction.OpenCursors?
+    var owner: RawWriteTransaction.OpenCursors?
 
     init(handle: OpaquePointer?, transaction: Transaction, database: Database) {
         self.handle = handle
@@ -22,7 +22,7 @@ package final class Cursor {
         self.handle = nil
         if let owner {
             if !owner.hasEnded { mdb_cursor_close(handle) }
-        } else if let read = transaction as? ReadTransaction, read.handle != nil {
+        } else if let read = transaction as? RawReadTransaction, read.handle != nil {
             read.keep(handle, database)
         } else {
             mdb_cursor_close(handle)

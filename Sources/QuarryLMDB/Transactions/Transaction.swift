@@ -92,7 +92,7 @@ package class Transaction {
 }
 
 /// A snapshot. Kept by its environment after use, and renewed for the next reader.
-package final class ReadTransaction: Transaction {
+package final class RawReadTransaction: Transaction {
     /// Whatever the layer above keeps with it between uses.
     package var attachment: AnyObject?
     var isActive = false

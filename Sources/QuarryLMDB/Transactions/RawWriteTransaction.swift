@@ -1,8 +1,8 @@
 internal import CLMDB
 
 /// A write: all of it happens with `commit`, or none. It stays on the thread that began it.
-package final class WriteTransaction: Transaction {
-    private let parent: WriteTransaction?
+package final class RawWriteTransaction: Transaction {
+    private let parent: RawWriteTransaction?
     /// Whether it holds the lock on table handles, which it keeps until it ends once it has opened a table.
     var holdsHandles = false
     private let openCursors = OpenCursors()
@@ -12,7 +12,7 @@ package final class WriteTransaction: Transaction {
         var hasEnded = false
     }
 
-    init(environment: Environment, handle: OpaquePointer?, parent: WriteTransaction?) {
+    init(environment: Environment, handle: OpaquePointer?, parent: RawWriteTransaction?) {
         self.parent = parent
         super.init(environment: environment, handle: handle)
     }
@@ -65,10 +65,10 @@ package final class WriteTransaction: Transaction {
     package func drop(_ database: Database) throws(LMDBError) { try empty(database) }
 
     /// A transaction inside this one, which cannot be used until the child has ended.
-    package func beginChild() throws(LMDBError) -> WriteTransaction {
+    package func beginChild() throws(LMDBError) -> RawWriteTransaction {
         var child: OpaquePointer?
         try check(mdb_txn_begin(environment.shared.handle, try live(), 0, &child), "begin savepoint")
-        return WriteTransaction(environment: environment, handle: child, parent: self)
+        return RawWriteTransaction(environment: environment, handle: child, parent: self)
     }
 
     package func commit() throws(LMDBError) {
