@@ -19,7 +19,9 @@ import Testing
                     let wanted = item.expected.map { item.isOrdered ? $0 : $0.sorted { "\($0)" < "\($1)" } }
                     let got = item.isOrdered ? found : found.sorted { "\($0)" < "\($1)" }
                     if wanted == nil || wanted! != got {
-                        failures.append("\(item.line) \(way): \(item.predicate) → \(got), not \(wanted.map { "\($0)" } ?? "an error")")
+                        failures.append(
+                            "\(item.line) \(way): \(item.predicate) → \(got), not \(wanted.map { "\($0)" } ?? "an error")"
+                        )
                     }
                 } catch {
                     if item.expected != nil { failures.append("\(item.line) \(way): \(item.predicate) threw \(error)") }

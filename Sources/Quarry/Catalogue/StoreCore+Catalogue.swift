@@ -79,7 +79,9 @@ extension StoreCore {
         return Catalog(stamp: stamp, storeID: storeID, entities: entities)
     }
 
-    func makeEntity(_ record: EntityRecord, stamp: UInt64, database: (String) throws -> Database?) throws -> CatalogEntity {
+    func makeEntity(_ record: EntityRecord, stamp: UInt64, database: (String) throws -> Database?) throws
+        -> CatalogEntity
+    {
         func open(_ name: String) throws -> Database {
             guard let found = try database(name) else {
                 throw QuarryError.damaged(path: path, reason: "the table \(name) is not there")
@@ -170,9 +172,11 @@ extension StoreCore {
             record.idType = field.type == .object || field.type == .any ? nil : field.type
         }
         guard let declared else { return record }
-        record.indexes = declared + record.indexes.filter { index in
-            index.isManual == true && !declared.contains { $0.name == index.name }
-        }
+        record.indexes =
+            declared
+            + record.indexes.filter { index in
+                index.isManual == true && !declared.contains { $0.name == index.name }
+            }
         return record
     }
 
@@ -193,7 +197,9 @@ extension StoreCore {
         let known = core.catalog.entities[record.name]
         if let writer = core.changes?.writers.removeValue(forKey: record.name) { try writer.flush() }
         for old in known?.record.indexes ?? [] where !record.indexes.contains(old) {
-            guard let database = try transaction.open(named: old.table, create: false, duplicates: true) else { continue }
+            guard let database = try transaction.open(named: old.table, create: false, duplicates: true) else {
+                continue
+            }
             try transaction.drop(database)
         }
         let stamp = core.catalog.stamp

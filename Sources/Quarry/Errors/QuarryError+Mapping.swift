@@ -51,7 +51,8 @@ extension QuarryError {
     /// What went wrong with an id.
     static func key(_ error: any Error, entity: String) -> any Error {
         switch error {
-        case CodingFailure.keyTooLong(let bytes, let limit): QuarryError.idTooLong(entity: entity, bytes: bytes, limit: limit)
+        case CodingFailure.keyTooLong(let bytes, let limit):
+            QuarryError.idTooLong(entity: entity, bytes: bytes, limit: limit)
         case let error as CodingFailure: QuarryError.schema(entity: entity, reason: "its id: \(error.reason)")
         case is EncodingError: encoding(error, entity: entity)
         default: error

@@ -59,10 +59,14 @@ public struct Filter<Root: Sendable>: Sendable, CustomStringConvertible {
     public static prefix func ! (a: Filter) -> Filter { Filter(node: .not(a.node)).warned(by: [a]) }
 
     /// True where every filter is; an empty list is true everywhere.
-    public static func all(_ filters: [Filter]) -> Filter { Filter(node: .all(filters.map(\.node))).warned(by: filters) }
+    public static func all(_ filters: [Filter]) -> Filter {
+        Filter(node: .all(filters.map(\.node))).warned(by: filters)
+    }
 
     /// True where at least one filter is; an empty list is true nowhere.
-    public static func any(_ filters: [Filter]) -> Filter { Filter(node: .any(filters.map(\.node))).warned(by: filters) }
+    public static func any(_ filters: [Filter]) -> Filter {
+        Filter(node: .any(filters.map(\.node))).warned(by: filters)
+    }
 
     private func warned(by parts: [Filter]) -> Filter {
         var copy = self

@@ -76,7 +76,8 @@ final class Binding<E: Entity>: AnyBinding {
             }
             for component in components where component.isEach && index.isUnique {
                 throw QuarryError.schema(
-                    entity: name, reason: "an index over elements (\(component.path.joined(separator: "."))) cannot be unique")
+                    entity: name,
+                    reason: "an index over elements (\(component.path.joined(separator: "."))) cannot be unique")
             }
             records.append(record)
         }

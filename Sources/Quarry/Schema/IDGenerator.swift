@@ -10,7 +10,8 @@ struct IDGenerator<E: Entity>: @unchecked Sendable {
     init(schema: Schema<E>, entity: String) throws {
         guard let path = schema.id as? WritableKeyPath<E, E.ID> else {
             throw QuarryError.schema(
-                entity: entity, reason: "a generated id needs a stored `var`; name it: Schema(id: \\.number, generated: true)")
+                entity: entity,
+                reason: "a generated id needs a stored `var`; name it: Schema(id: \\.number, generated: true)")
         }
         guard let integer = E.ID.self as? any FixedWidthInteger.Type else {
             throw QuarryError.schema(entity: entity, reason: "a generated id is an integer, not \(E.ID.self)")

@@ -18,7 +18,9 @@ final class TypeMap<E: Entity>: Sendable {
 
     private init() {}
 
-    func trace(_ keyPath: AnyKeyPath) -> FieldProbe.Trace { probe.path(of: keyPath, allowingComputed: keyPath == \E.id) }
+    func trace(_ keyPath: AnyKeyPath) -> FieldProbe.Trace {
+        probe.path(of: keyPath, allowingComputed: keyPath == \E.id)
+    }
 
     /// The steps of a key path, whatever type it starts from; nil when it is no stored field.
     func path(of keyPath: AnyKeyPath) -> [String]? { tracedPath(of: keyPath) }

@@ -20,7 +20,9 @@ public final class Store: Sendable, Writable {
     /// - Throws: `QuarryError.schema` when a declared schema cannot be used, `.duplicateValue` when a new unique index
     ///   meets equal values, `.damaged`, `.foreignFile`, `.newerFormat` or `.cannotOpen` for the file. Nothing is changed
     ///   then.
-    public convenience init(at url: URL, for entities: any Entity.Type..., options: StoreOptions = StoreOptions()) throws {
+    public convenience init(at url: URL, for entities: any Entity.Type..., options: StoreOptions = StoreOptions())
+        throws
+    {
         try self.init(at: url, types: entities, options: options)
     }
 
@@ -66,7 +68,8 @@ public final class Store: Sendable, Writable {
     }
 
     /// Runs `body` on one snapshot, off the caller's thread.
-    public func read<R: Sendable>(_ body: @escaping @Sendable (borrowing ReadTransaction) throws -> R) async throws -> R {
+    public func read<R: Sendable>(_ body: @escaping @Sendable (borrowing ReadTransaction) throws -> R) async throws -> R
+    {
         try await core.readAsync { core in
             ReadDepth.enter()
             defer { ReadDepth.leave() }
@@ -76,7 +79,9 @@ public final class Store: Sendable, Writable {
 
     /// Runs `body` and commits, off the caller's thread. Writes that wait at the same time share one commit; each is
     /// still all-or-nothing, and acknowledged after it is safe.
-    public func write<R: Sendable>(_ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R) async throws -> R {
+    public func write<R: Sendable>(_ body: @escaping @Sendable (borrowing WriteTransaction) throws -> R) async throws
+        -> R
+    {
         try await core.writeAsync { try body(WriteTransaction(core: $0)) }
     }
 

@@ -27,7 +27,8 @@ package final class StoreCore: Sendable {
         for type in types {
             let binding = try makeBinding(type)
             if let other = bindings.values.first(where: { $0.name == binding.name }), other.type != type {
-                throw QuarryError.schema(entity: binding.name, reason: "two types have this name; give one another entityName")
+                throw QuarryError.schema(
+                    entity: binding.name, reason: "two types have this name; give one another entityName")
             }
             bindings[ObjectIdentifier(type)] = binding
         }

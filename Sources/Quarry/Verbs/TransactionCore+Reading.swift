@@ -90,7 +90,7 @@ extension TransactionCore {
     ) throws {
         let state = try state(type)
         try described(state.table) { () throws in
-            try execution.forEach { key, row in
+            try execution.forEachRow { key, row in
                 let object: E
                 do {
                     object = try state.decode(row, key: key)
@@ -157,7 +157,7 @@ extension TransactionCore {
         var hasMore = false
         try described(state.table) {
             let execution = try self.execution(wider)
-            try execution.forEach { key, row in
+            try execution.forEachRow { key, row in
                 if items.count == limit {
                     hasMore = true
                     return false

@@ -133,8 +133,10 @@ extension TransactionCore {
     @discardableResult
     func modify<E: Entity>(_ type: E.Type, id: E.ID, _ body: (inout E) throws -> Void) throws -> E {
         let state = try state(type)
-        guard try modify(state, key: Array(try state.keyBytes(of: id)), body), let modified = try get(type, id: id) else {
-            throw QuarryError.notFound(entity: state.binding.name, id: state.table.idDescription(try state.keyBytes(of: id)))
+        guard try modify(state, key: Array(try state.keyBytes(of: id)), body), let modified = try get(type, id: id)
+        else {
+            throw QuarryError.notFound(
+                entity: state.binding.name, id: state.table.idDescription(try state.keyBytes(of: id)))
         }
         return modified
     }
@@ -163,7 +165,8 @@ extension TransactionCore {
         return try change { try writer(state.table).delete(key) }
     }
 
-    func updateAll<E: Entity>(_ type: E.Type, where filter: Filter<E>?, _ body: (inout E) throws -> Void) throws -> Int {
+    func updateAll<E: Entity>(_ type: E.Type, where filter: Filter<E>?, _ body: (inout E) throws -> Void) throws -> Int
+    {
         let state = try state(type)
         // Collected first: changing what a cursor walks may visit rows twice.
         let keys = try matchingKeys(type, where: filter)

@@ -107,7 +107,8 @@ final class BulkLoader {
         entries.withUnsafeMutableBufferPointer { buffer in
             buffer.sort { a, b in
                 if a.prefix != b.prefix { return a.prefix < b.prefix }
-                let x = base + Int(a.offset), y = base + Int(b.offset)
+                let x = base + Int(a.offset)
+                let y = base + Int(b.offset)
                 let order = compareBytes(
                     x + 6, Int(x.loadUnaligned(as: UInt16.self)), y + 6, Int(y.loadUnaligned(as: UInt16.self)))
                 return order != 0 ? order < 0 : a.ordinal < b.ordinal

@@ -116,8 +116,10 @@ final class IndexBuffer {
         entries.withUnsafeMutableBufferPointer { buffer in
             buffer.sort { a, b in
                 if a.prefix != b.prefix { return a.prefix < b.prefix }
-                let x = base + Int(a.offset), y = base + Int(b.offset)
-                let xKey = Int(x.loadUnaligned(as: UInt16.self)), yKey = Int(y.loadUnaligned(as: UInt16.self))
+                let x = base + Int(a.offset)
+                let y = base + Int(b.offset)
+                let xKey = Int(x.loadUnaligned(as: UInt16.self))
+                let yKey = Int(y.loadUnaligned(as: UInt16.self))
                 let byKey = compareBytes(x + 5, xKey, y + 5, yKey)
                 if byKey != 0 { return byKey < 0 }
                 let xID = Int(x.loadUnaligned(fromByteOffset: 2, as: UInt16.self))

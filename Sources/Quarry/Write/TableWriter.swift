@@ -160,7 +160,8 @@ final class TableWriter {
 
     /// Compares the whole values of two rows whose cut keys are the same.
     private func holdersMatch(
-        _ index: IndexTable, _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, _ transaction: RawWriteTransaction
+        _ index: IndexTable, _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer,
+        _ transaction: RawWriteTransaction
     ) throws -> Bool {
         func values(_ key: UnsafeRawBufferPointer) throws -> [Value]? {
             guard let row = try transaction.get(table.database, key: key) else { return nil }

@@ -38,7 +38,9 @@ private struct ProbeKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func step(_ key: Key) -> [String] {
         // A dictionary's values are no fields.
-        path + (isDictionary && Int(key.stringValue) == probe.pass ? [ProbeRun.element, key.stringValue] : [key.stringValue])
+        path
+            + (isDictionary && Int(key.stringValue) == probe.pass
+                ? [ProbeRun.element, key.stringValue] : [key.stringValue])
     }
 
     func contains(_ key: Key) -> Bool { true }

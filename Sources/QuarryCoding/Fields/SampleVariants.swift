@@ -8,7 +8,8 @@ enum SampleVariants {
         let encoder = RowEncoder(registry, capacity: 256)
         let decoder = RowDecoder(registry)
         func pass(_ fields: Value.Fields) -> FieldProbe.Pass? {
-            guard let row = try? encoder.encode(record: fields), let object = try? decoder.decode(type, from: row) else {
+            guard let row = try? encoder.encode(record: fields), let object = try? decoder.decode(type, from: row)
+            else {
                 return nil
             }
             var values: [[String]: Value] = [:]

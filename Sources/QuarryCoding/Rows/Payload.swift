@@ -49,7 +49,8 @@ struct Payload {
             var fields = Value.Fields()
             var reader = try ListReader(bytes)
             while let (key, payload) = try reader.nextEntry() {
-                fields.pairs.append((String(decoding: key, as: UTF8.self), try payload.value(registry, depth: depth + 1)))
+                fields.pairs.append(
+                    (String(decoding: key, as: UTF8.self), try payload.value(registry, depth: depth + 1)))
             }
             return .object(fields)
         default: throw CodingFailure.corruptRow("a value has the unknown tag \(tag)")

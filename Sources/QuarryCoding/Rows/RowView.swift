@@ -50,7 +50,8 @@ package struct RowView {
 
     @inline(__always)
     package func isPresent(_ slot: Slot) -> Bool {
-        base.load(fromByteOffset: 2 &+ Int(slot.bit >> 3), as: UInt8.self) & (1 &<< UInt8(truncatingIfNeeded: slot.bit & 7))
+        base.load(fromByteOffset: 2 &+ Int(slot.bit >> 3), as: UInt8.self)
+            & (1 &<< UInt8(truncatingIfNeeded: slot.bit & 7))
             != 0
     }
 

@@ -69,7 +69,9 @@ package final class Shape: Sendable {
     /// Slots come by falling size, so that the layout follows from the columns alone.
     init(id: UInt16, columns: [Column]) throws {
         let header = 2 + (columns.count + 7) / 8
-        var slots = columns.indices.map { Slot(offset: 0, bit: UInt16(truncatingIfNeeded: $0), packing: columns[$0].packing) }
+        var slots = columns.indices.map {
+            Slot(offset: 0, bit: UInt16(truncatingIfNeeded: $0), packing: columns[$0].packing)
+        }
         var offset = header
         for size in [20, 16, 8, 4, 2, 1] {
             for (i, column) in columns.enumerated() where column.packing.size == size {

@@ -272,7 +272,9 @@ package final class Environment: @unchecked Sendable {
                     return 0
                 }, Unmanaged.passUnretained(lines).toOpaque())
         }
-        var commits = lines.text.split(separator: "\n").compactMap { $0.split(separator: " ").last.flatMap { UInt64($0) } }
+        var commits = lines.text.split(separator: "\n").compactMap {
+            $0.split(separator: " ").last.flatMap { UInt64($0) }
+        }
         if let place = commits.firstIndex(of: own.id) { commits.remove(at: place) }
         return commits.min()
     }

@@ -118,7 +118,7 @@ package final class RawReadTransaction: Transaction {
 
     /// Really ends it. The environment calls this, and nobody uses it after.
     func destroy() {
-        for kept in cursors.values { kept.forEach { mdb_cursor_close($0) } }
+        for kept in cursors.values { for cursor in kept { mdb_cursor_close(cursor) } }
         cursors = [:]
         if let handle { mdb_txn_abort(handle) }
         handle = nil

@@ -60,7 +60,8 @@ extension Binder {
         if left.constantValue?.isNil == true || right.constantValue?.isNil == true { return }
         throw failure(
             comparison,
-            "\(describe(leftKnown, left)) and \(describe(rightKnown, right)) cannot be compared with \(comparison.relation.symbol)")
+            "\(describe(leftKnown, left)) and \(describe(rightKnown, right)) cannot be compared with \(comparison.relation.symbol)"
+        )
     }
 
     /// Takes a constant for the type of the other side.
@@ -69,7 +70,8 @@ extension Binder {
     ) throws(PredicateFailure) {
         guard !isElement, let type = known.type, case .constant(let constant) = operand else { return }
         operand = .constant(
-            Constant(try fitted(constant.value, type, known, constant.position, comparison), position: constant.position))
+            Constant(
+                try fitted(constant.value, type, known, constant.position, comparison), position: constant.position))
     }
 
     private func fitted(
@@ -153,7 +155,9 @@ extension Binder {
             if rightKnown.isCollection == true {
                 try fit(&left, to: rightKnown.inside, comparison)
             } else if let type = rightKnown.type, type != .string, type != .object {
-                throw failure(comparison, "IN looks into lists, sets, dictionaries and texts; \(describe(rightKnown, right)) is none")
+                throw failure(
+                    comparison,
+                    "IN looks into lists, sets, dictionaries and texts; \(describe(rightKnown, right)) is none")
             } else if rightKnown.type == .string, let type = leftKnown.type, type != .string {
                 throw failure(comparison, "\(describe(leftKnown, left)) cannot be part of a text")
             }

@@ -111,7 +111,8 @@ extension Binder {
                 if name == "length", known.element == .string { return (stepped, Known(.array, element: .int)) }
                 if let element = known.element, element != .object {
                     throw PredicateFailure(
-                        .unknownField, "the elements of \(known.name ?? "the collection") are \(element.rawValue), and have no \(name)",
+                        .unknownField,
+                        "the elements of \(known.name ?? "the collection") are \(element.rawValue), and have no \(name)",
                         at: position)
                 }
                 return (stepped, Known(.array))
@@ -134,7 +135,8 @@ extension Binder {
         }
     }
 
-    func unknown(_ step: String, _ name: String, _ fields: [FieldInfo], _ position: SourcePosition) -> PredicateFailure {
+    func unknown(_ step: String, _ name: String, _ fields: [FieldInfo], _ position: SourcePosition) -> PredicateFailure
+    {
         let names = fields.map(\.name)
         var message = "\(catalog.entity) has no field \(name)"
         if let near = EditDistance.nearest(to: step, in: names) { message += "; did you mean `\(near)`?" }

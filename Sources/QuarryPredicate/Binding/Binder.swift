@@ -49,7 +49,9 @@ struct Binder {
         var isCollection: Bool? { type.map { $0 == .array || $0 == .set } }
         /// What ANY, CONTAINS and SUBQUERY look at.
         var inside: Known {
-            Known(element, fields: element == .object || element == nil ? fields : nil, name: name.map { "an element of \($0)" })
+            Known(
+                element, fields: element == .object || element == nil ? fields : nil,
+                name: name.map { "an element of \($0)" })
         }
     }
 

@@ -30,7 +30,9 @@ extension Operand {
 extension PredicateExpressions.Comparison: LowerableExpression {
     func lowered(_ lowering: Lowering) throws -> Lowered {
         let (a, b) = try lowering.operands(lhs, rhs)
-        guard StoredTypes.isOrdered(LHS.Output.self) else { throw NotLowerable(summary: "the order of \(LHS.Output.self)") }
+        guard StoredTypes.isOrdered(LHS.Output.self) else {
+            throw NotLowerable(summary: "the order of \(LHS.Output.self)")
+        }
         let relation: Relation
         switch op {
         case .lessThan: relation = .less

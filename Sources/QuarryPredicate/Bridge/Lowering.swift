@@ -12,7 +12,8 @@ package func lower<Root>(_ predicate: Predicate<Root>, resolve: (AnyKeyPath) -> 
             NativeCondition(summary: Lowering.summary(expression)) { object in
                 guard let root = object as? Root else {
                     throw PredicateFailure(
-                        .unsupported, "a part of this predicate runs on \(Root.self) only, and here is a \(type(of: object))")
+                        .unsupported,
+                        "a part of this predicate runs on \(Root.self) only, and here is a \(type(of: object))")
                 }
                 return try expression.evaluate(PredicateBindings((variable, root)))
             }
@@ -89,14 +90,17 @@ final class Lowering {
             case .range: throw NotLowerable(summary: "a range")
             }
         } catch let error as NotLowerable {
-            guard scopeDepth == 0, let native = expression as? any StandardPredicateExpression<Bool> else { throw error }
+            guard scopeDepth == 0, let native = expression as? any StandardPredicateExpression<Bool> else {
+                throw error
+            }
             if arithmeticCount > before {
                 // Foundation would trap on overflow and division by zero, and a query must not.
                 return .native(
                     NativeCondition(summary: error.summary) { _ in
                         throw PredicateFailure(
                             .unsupported,
-                            "arithmetic beside \(error.summary) cannot run on stored fields; compute it outside the predicate")
+                            "arithmetic beside \(error.summary) cannot run on stored fields; compute it outside the predicate"
+                        )
                     })
             }
             return .native(makeNative(native))

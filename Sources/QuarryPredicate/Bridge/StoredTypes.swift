@@ -48,7 +48,9 @@ extension Set: StoredCollection { static var elementType: Any.Type { Element.sel
 
 /// Dictionaries, which are stored by name when their keys are texts or integers.
 protocol AnyDictionary { static var hasNamedKeys: Bool { get } }
-extension Dictionary: AnyDictionary { static var hasNamedKeys: Bool { Key.self == String.self || Key.self == Int.self } }
+extension Dictionary: AnyDictionary {
+    static var hasNamedKeys: Bool { Key.self == String.self || Key.self == Int.self }
+}
 
 enum StoredTypes {
     static func base(_ type: Any.Type) -> Any.Type {

@@ -18,7 +18,9 @@ struct Calculation {
             throw PredicateFailure(
                 .type, "arithmetic needs numbers, not \(FormatPrinter.shown(wrong))", at: position)
         }
-        if function == .floatDivide || function == .raise { return .double(doubles(a.number ?? .nan, b.number ?? .nan)) }
+        if function == .floatDivide || function == .raise {
+            return .double(doubles(a.number ?? .nan, b.number ?? .nan))
+        }
         if let x = a.integer, let y = b.integer { return try integers(x, y, isUnsigned: a.isUnsigned || b.isUnsigned) }
         let isExact: (Value) -> Bool = { if case .double = $0 { false } else { true } }
         if isExact(a), isExact(b), let x = a.exactDecimal, let y = b.exactDecimal { return try decimals(x, y) }

@@ -30,7 +30,8 @@ final class RegularExpression: @unchecked Sendable {
         isEmpty = pattern.isEmpty
         guard pattern.utf8.count <= Self.lengthLimit, Self.depth(pattern) <= Self.depthLimit else {
             throw PredicateFailure(
-                .pattern, "the pattern is longer than \(Self.lengthLimit) bytes or nested deeper than \(Self.depthLimit)",
+                .pattern,
+                "the pattern is longer than \(Self.lengthLimit) bytes or nested deeper than \(Self.depthLimit)",
                 at: position)
         }
         var folded = pattern
@@ -78,7 +79,8 @@ final class RegularExpression: @unchecked Sendable {
     private func run(_ text: String, isAnchored: Bool) throws(PredicateFailure) -> Bool {
         if isEmpty { return false }
         let subject =
-            options.contains(.normalized) ? TextFolding.composed(text)
+            options.contains(.normalized)
+            ? TextFolding.composed(text)
             : TextFolding.folded(text, options.intersection(.diacriticInsensitive))
         var reports = 0
         var found = false
@@ -103,7 +105,8 @@ final class RegularExpression: @unchecked Sendable {
         }
         if gaveUp && !found {
             throw PredicateFailure(
-                .pattern, "the pattern \"\(pattern.prefix(60))\" needs too much work on a text of \(text.utf8.count) bytes",
+                .pattern,
+                "the pattern \"\(pattern.prefix(60))\" needs too much work on a text of \(text.utf8.count) bytes",
                 at: position)
         }
         return found

@@ -105,7 +105,8 @@ extension Value {
         case .bool(let flag): .int(flag ? 1 : 0)
         case .uint(let number): Int64(exactly: number).map { .int($0) } ?? self
         case .double(let number): Int64(exactly: number).map { .int($0) } ?? self
-        case .decimal(let number): Int64(number.description).map { .int($0) } ?? number.shortestDouble.map { .double($0) } ?? self
+        case .decimal(let number):
+            Int64(number.description).map { .int($0) } ?? number.shortestDouble.map { .double($0) } ?? self
         case .array(let elements): .array(elements.map(\.normalized))
         default: self
         }

@@ -26,7 +26,8 @@ enum TextMatching {
         var needle = needle
         let matches: [Int] = text.withUTF8 { t in
             needle.withUTF8 { n in
-                places(UnsafeRawBufferPointer(n), UnsafeRawBufferPointer(t), from: first, only: stopsAfterFirst ? 0 : nil)
+                places(
+                    UnsafeRawBufferPointer(n), UnsafeRawBufferPointer(t), from: first, only: stopsAfterFirst ? 0 : nil)
             }
         }
         let isPlain = text.utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D }

@@ -48,7 +48,8 @@ extension Parser {
         return parts.first?.uppercased() == "SELF" ? Array(parts.dropFirst()) : parts
     }
 
-    private func number(_ value: Value, _ format: String, _ position: SourcePosition) throws(PredicateFailure) -> Value {
+    private func number(_ value: Value, _ format: String, _ position: SourcePosition) throws(PredicateFailure) -> Value
+    {
         let isFloating = format.last.map { "feEgGaA".contains($0) } ?? false
         switch value {
         case .int, .uint: return isFloating ? .double(value.doubleValue ?? 0) : value

@@ -232,7 +232,9 @@ struct FormatPrinter {
         case .string(let string): text += FormatPrinter.quoted(string)
         case .date(let date):
             let seconds = date.timeIntervalSinceReferenceDate
-            text += seconds.isFinite ? "CAST(\(seconds), \"NSDate\")" : "CAST(\(seconds < 0 ? "-1e999" : "1e999"), \"NSDate\")"
+            text +=
+                seconds.isFinite
+                ? "CAST(\(seconds), \"NSDate\")" : "CAST(\(seconds < 0 ? "-1e999" : "1e999"), \"NSDate\")"
         case .data(let data): text += "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
         case .uuid(let uuid): text += "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
         case .array(let elements): list(elements.count, "{", "}") { $0.print(elements[$1]) }

@@ -39,8 +39,12 @@ extension Parser {
         var values = [operand]
         var operators: [(function: Function, binding: Int, position: SourcePosition)] = []
         var count = 0
-        func reduce(_ values: inout [Operand], _ operators: inout [(function: Function, binding: Int, position: SourcePosition)]) {
-            guard let last = operators.popLast(), let right = values.popLast(), let left = values.popLast() else { return }
+        func reduce(
+            _ values: inout [Operand], _ operators: inout [(function: Function, binding: Int, position: SourcePosition)]
+        ) {
+            guard let last = operators.popLast(), let right = values.popLast(), let left = values.popLast() else {
+                return
+            }
             values.append(.call(last.function, [left, right], dialect: .format, last.position))
         }
         while let (function, binding) = binary {
@@ -202,7 +206,8 @@ extension Parser {
             hasKey = true
         }
         if found != .count && !hasKey {
-            throw PredicateFailure(.syntax, "@\(name) needs a key after it; @\(name).self takes the elements", at: position)
+            throw PredicateFailure(
+                .syntax, "@\(name) needs a key after it; @\(name).self takes the elements", at: position)
         }
         return .step(base, .collection(found, path: path), position)
     }
@@ -299,7 +304,9 @@ extension Parser {
         let end = token.position.end
         try expect(.closeBrace)
         // A list of constants is a constant: one value to look up in.
-        let values = items.compactMap { item -> Value? in if case .constant(let constant) = item { constant.value } else { nil } }
+        let values = items.compactMap { item -> Value? in
+            if case .constant(let constant) = item { constant.value } else { nil }
+        }
         if values.count == items.count {
             return .constant(
                 Constant(.array(values), position: SourcePosition(start: position.start, end: end)))
@@ -397,7 +404,8 @@ extension Parser {
         let count = Parser.argumentCount(function)
         guard count.contains(operands.count) else {
             throw PredicateFailure(
-                .syntax, "\(name) takes \(count.lowerBound) value\(count.lowerBound == 1 ? "" : "s"), not \(operands.count)",
+                .syntax,
+                "\(name) takes \(count.lowerBound) value\(count.lowerBound == 1 ? "" : "s"), not \(operands.count)",
                 at: position)
         }
         return .call(function, operands, dialect: .format, position)

@@ -202,7 +202,8 @@ struct Parser {
         }
     }
 
-    private mutating func quantified(_ quantifier: Quantifier, _ start: SourcePosition) throws(PredicateFailure) -> Node {
+    private mutating func quantified(_ quantifier: Quantifier, _ start: SourcePosition) throws(PredicateFailure) -> Node
+    {
         try advance()
         let left = try expression()
         guard let (relation, options) = try relation() else { throw unexpected("a comparison such as = or CONTAINS") }

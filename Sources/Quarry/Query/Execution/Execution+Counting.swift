@@ -51,7 +51,7 @@ extension Execution {
     private func forEachMatch(_ body: (_ key: UnsafeRawBufferPointer) throws -> Bool) throws {
         if plan.limit == 0 { return }
         let run = try prepare()
-        guard run.isOrdered, run.check == .none else { return try forEach { key, _ in try body(key) } }
+        guard run.isOrdered, run.check == .none else { return try forEachRow { key, _ in try body(key) } }
         var left = plan.limit ?? .max
         try forEachKey(run.source, skip: plan.offset) { key in
             left -= 1

@@ -57,7 +57,7 @@ extension Execution {
     /// The rows of the result; in their order only where offset, limit or token make it matter.
     private func withoutOrder(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         if plan.offset > 0 || plan.limit != nil || plan.specification.after != nil {
-            return try forEach { _, row in
+            return try forEachRow { _, row in
                 try body(row)
                 return true
             }

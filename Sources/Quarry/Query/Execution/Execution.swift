@@ -214,7 +214,9 @@ package final class Execution {
     // MARK: Results
 
     /// Calls `body` with each row of the result in order, until it says false.
-    package func forEach(_ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool) throws {
+    package func forEachRow(_ body: (_ key: UnsafeRawBufferPointer, _ row: UnsafeRawBufferPointer) throws -> Bool)
+        throws
+    {
         if plan.limit == 0 { return }
         let run = try prepare()
         if run.isOrdered { try stream(run, body) } else { try sorted(run, body) }

@@ -12,7 +12,7 @@ extension Plan {
         decode: ((UnsafeRawBufferPointer) throws -> Any)? = nil
     ) throws -> QueryPlan {
         let execution = try Execution(self, core: core, variables: variables, decode: decode)
-        try execution.forEach(Self.pass)
+        try execution.forEachRow(Self.pass)
         return queryPlan(execution.counters.fellBack ? fallback : strategy, execution.counters)
     }
 

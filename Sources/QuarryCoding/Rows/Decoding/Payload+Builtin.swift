@@ -5,10 +5,12 @@ extension Payload {
         let found = Packing(rawValue: tag).map { $0.type.rawValue } ?? (tag == PayloadTag.null ? "nil" : "a collection")
         if tag == PayloadTag.null {
             return DecodingError.valueNotFound(
-                type, DecodingError.Context(codingPath: [], debugDescription: "nil is stored where \(type) is expected"))
+                type, DecodingError.Context(codingPath: [], debugDescription: "nil is stored where \(type) is expected")
+            )
         }
         return DecodingError.typeMismatch(
-            type, DecodingError.Context(codingPath: [], debugDescription: "\(found) is stored where \(type) is expected"))
+            type,
+            DecodingError.Context(codingPath: [], debugDescription: "\(found) is stored where \(type) is expected"))
     }
 
     /// The value of a type that the format knows; nil for other types.

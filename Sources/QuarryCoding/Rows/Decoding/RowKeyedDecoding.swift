@@ -40,7 +40,9 @@ struct RowKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let name = key.stringValue
         var found = level.shape?.slot(named: name)
         if found == nil, level.depth == 0 {
-            for old in level.decoder.rules.renamed[name] ?? [] where found == nil { found = level.shape?.slot(named: old) }
+            for old in level.decoder.rules.renamed[name] ?? [] where found == nil {
+                found = level.shape?.slot(named: old)
+            }
         }
         let slot = found.map(EncodingSlot.init) ?? .missing
         (ownTable ?? state.pointee.table)[bits] = slot

@@ -83,7 +83,9 @@ package final class DirectCodec<T: Codable>: Sendable {
                 return FieldProbe.encoded(child) == pass.values[[shape.columns[i].name]]
             }
         }
-        guard candidates.count == 1 else { throw DirectLayoutError("no stored field holds what the field \(name) holds") }
+        guard candidates.count == 1 else {
+            throw DirectLayoutError("no stored field holds what the field \(name) holds")
+        }
         return candidates[0]
     }
 

@@ -72,7 +72,8 @@ struct DirectMover {
         }
     }
 
-    private static func make<T: Codable>(_ type: T.Type, _ packing: Packing, _ kind: DirectKind = .other) -> DirectMover {
+    private static func make<T: Codable>(_ type: T.Type, _ packing: Packing, _ kind: DirectKind = .other) -> DirectMover
+    {
         DirectMover(
             size: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment, packing: packing, kind: kind,
             isOptional: false,

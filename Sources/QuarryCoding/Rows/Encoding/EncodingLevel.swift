@@ -202,13 +202,16 @@ final class EncodingLevel: Encoder {
             if state.pointee.kind == PayloadTag.row {
                 if child.place.code == PayloadTag.any {
                     let offset = bytes.pointee.end - state.pointee.start
-                    bytes.append(tag == PayloadTag.list && level.state.pointee.trait == PayloadTag.set ? PayloadTag.set : tag)
+                    bytes.append(
+                        tag == PayloadTag.list && level.state.pointee.trait == PayloadTag.set ? PayloadTag.set : tag)
                     bytes.append(bytes: content.baseAddress, count: content.count)
                     putReference(child.place, offset: offset, length: content.count + 1, isPlain: false)
                 }
             } else {
                 var payload = [tag]
-                if PayloadTag.size(tag) == nil { withUnsafeBytes(of: UInt32(content.count).littleEndian) { payload += $0 } }
+                if PayloadTag.size(tag) == nil {
+                    withUnsafeBytes(of: UInt32(content.count).littleEndian) { payload += $0 }
+                }
                 payloads.append(payload + content)
             }
             encoder.adoptNeeds(of: child.encoder)

@@ -117,7 +117,9 @@ struct ListEncoding: UnkeyedEncodingContainer {
         return level.makeChild(at: level.placeholder())
     }
 
-    func nestedContainer<N: CodingKey>(keyedBy type: N.Type) -> KeyedEncodingContainer<N> { child().container(keyedBy: type) }
+    func nestedContainer<N: CodingKey>(keyedBy type: N.Type) -> KeyedEncodingContainer<N> {
+        child().container(keyedBy: type)
+    }
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { child().unkeyedContainer() }
     func superEncoder() -> any Encoder { child() }
 }
@@ -156,7 +158,9 @@ struct MapEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) -> KeyedEncodingContainer<N> {
         child(key.stringValue).container(keyedBy: type)
     }
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { child(key.stringValue).unkeyedContainer() }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        child(key.stringValue).unkeyedContainer()
+    }
     func superEncoder() -> any Encoder { child("super") }
     func superEncoder(forKey key: Key) -> any Encoder { child(key.stringValue) }
 }

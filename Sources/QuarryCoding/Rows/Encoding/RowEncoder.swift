@@ -79,7 +79,8 @@ package final class RowEncoder {
             throw EncodingError.invalidValue(
                 type,
                 EncodingError.Context(
-                    codingPath: [], debugDescription: "\(type) is stored as a list or single value; a row needs fields"))
+                    codingPath: [], debugDescription: "\(type) is stored as a list or single value; a row needs fields")
+            )
         }
         let start = bytes.pointee.base + RowLayout.start
         let payload = Payload(
@@ -301,7 +302,9 @@ extension UnsafeMutablePointer where Pointee == RowBytes {
     }
 
     @inline(__always)
-    func store<V: BitwiseCopyable>(_ value: V, at place: Int) { (pointee.base + place).storeBytes(of: value, as: V.self) }
+    func store<V: BitwiseCopyable>(_ value: V, at place: Int) {
+        (pointee.base + place).storeBytes(of: value, as: V.self)
+    }
 }
 
 /// A slot as the encoder's tables hold it.

@@ -68,7 +68,9 @@ struct RowKeyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeNil(forKey key: Key) throws {
         // Says in an `any` slot that the key was written, for types that ask.
         let slot = known(key)
-        if slot.code == PayloadTag.any { state.pointee.bytes.store(UInt64(1), at: state.pointee.start + Int(slot.offset)) }
+        if slot.code == PayloadTag.any {
+            state.pointee.bytes.store(UInt64(1), at: state.pointee.start + Int(slot.offset))
+        }
     }
 
     func encode(_ value: Bool, forKey key: Key) throws {
@@ -82,7 +84,11 @@ struct RowKeyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func encode(_ value: String, forKey key: Key) throws {
         let slot = slot(key, .string)
-        if _fastPath(slot.code == PayloadTag.string) { level.put(slot, text: value) } else { try general(value, slot, key) }
+        if _fastPath(slot.code == PayloadTag.string) {
+            level.put(slot, text: value)
+        } else {
+            try general(value, slot, key)
+        }
     }
 
     func encode(_ value: Int, forKey key: Key) throws { try put(Int64(value), key, .int64) }

@@ -18,7 +18,9 @@ struct RowStringKeyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func nestedContainer<N: CodingKey>(keyedBy type: N.Type, forKey key: Key) -> KeyedEncodingContainer<N> {
         child(key.stringValue).container(keyedBy: type)
     }
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { child(key.stringValue).unkeyedContainer() }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        child(key.stringValue).unkeyedContainer()
+    }
     func superEncoder() -> any Encoder { child("super") }
     func superEncoder(forKey key: Key) -> any Encoder { child(key.stringValue) }
 }
