@@ -11,9 +11,9 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .systemLibrary(
             name: "CLMDBForPeer", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
-        .target(name: "Dataset", cSettings: [.unsafeFlags(["-O2"])]),
-        .target(name: "LMDBPeer", dependencies: ["Dataset", "CLMDBForPeer"], cSettings: [.unsafeFlags(["-O2"])]),
-        .target(name: "SQLitePeer", dependencies: ["Dataset", "CSQLite"], cSettings: [.unsafeFlags(["-O2"])]),
+        .target(name: "Dataset"),
+        .target(name: "LMDBPeer", dependencies: ["Dataset", "CLMDBForPeer"]),
+        .target(name: "SQLitePeer", dependencies: ["Dataset", "CSQLite"]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: ["Dataset", "LMDBPeer", "SQLitePeer", .product(name: "Quarry", package: "quarry")]),
