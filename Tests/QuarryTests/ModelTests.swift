@@ -186,7 +186,9 @@ import Testing
         try store.read { tx in
             same(try tx.fetch(FetchDescriptor<Item>())) { _ in true }
             #expect(try tx.count(Item.self) == all.count, "seed \(seed)")
-            for group in -2...3 { same(try tx.fetch(Item.self, where: Filter("group = %@", group))) { $0.group == group } }
+            for group in -2...3 {
+                same(try tx.fetch(Item.self, where: Filter("group = %@", group))) { $0.group == group }
+            }
             same(try tx.fetch(Item.self, where: Filter("group = nil"))) { $0.group == nil }
             for item in all.prefix(5) {
                 #expect(try tx.get(Item.self, id: item.id) == item, "seed \(seed)")
